@@ -1,0 +1,257 @@
+// Plans, their instances for exact layouts, and kernels. See "Plans" in docs/design.md.
+#pragma once
+#include <memory>
+#include <unordered_map>
+#include <variant>
+
+#include "signature.h"
+
+namespace rushlight {
+
+// ---------------------------------------------------------------- kernels (kernel.cpp)
+
+using KernelEntry = int64_t (*)(char *const *pointers, const int64_t *sizes, const int64_t *strides,
+                                const int64_t *scalars, const int64_t *ints, char *scratch, void *const *table);
+enum KernelStatus : int64_t { kIndexOutOfRange = 1, kDivisionByZero = 2 };
+
+struct KernelOperand {
+  enum Role : uint8_t { Read, Write, Base, Coordinate } role;
+  bool along_parallel, along_reduced;  // its level
+  int64_t itemsize;                    // 1 for a coordinate: its strides count steps
+};
+
+struct KernelVariant {
+  Code *code;
+  int64_t scratch;  // bytes per reduced element
+};
+
+// A loop nest and the machine code of its variants; shared by the plans that contain it.
+struct Kernel {
+  std::vector<KernelOperand> operands;
+  int parallel, reduced;  // dims of the domain
+  int scalars, ints;
+  int64_t scratch;        // bytes per reduced element
+  bool ordered;           // a scan: one reduced dim, passed in order
+  bool splittable;        // reductions may be split into "partial" and "finish"
+  int accumulators;       // values per parallel point that "partial" stores, 64 bytes each
+  double cost;            // of one point, relative to an addition
+  std::unordered_map<std::string, KernelVariant> variants;
+};
+struct KernelObject {
+  PyObject_HEAD
+  Kernel *kernel;
+  PyObject *nest, *compile;
+};
+// The variant's code, compiled if need be (runs Python). Throws Failure.
+KernelVariant kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
+                             const char *split);
+extern std::vector<void *> kernel_functions;  // the table of external functions
+
+// ---------------------------------------------------------------- plans (plan.cpp)
+
+enum class IntOperation : uint8_t { Add, Sub, Mul, FloorDiv, Mod, Max, Min, Eq, Ne, Lt, Le, Gt, Ge };
+bool evaluate(IntOperation operation, int64_t a, int64_t b, int64_t *result);  // false: overflow, division by 0
+
+struct IntSource {
+  enum Kind : uint8_t { Size, Stride, Int } kind;
+  int index, dim;  // Int: only index
+};
+struct IntExpression {
+  IntOperation operation;
+  int a, b;  // slots
+};
+struct ScalarGuard {
+  IntOperation operation;
+  int scalar;
+  bool floating;
+  int64_t integer;
+  double number;
+};
+
+struct ChainStep {
+  enum Kind : uint8_t { Permute, Expand, Reshape, Slice, Flip } kind;
+  std::vector<int> dims;   // Permute, Flip: dims; Slice: the dim
+  std::vector<int> slots;  // Expand, Reshape: sizes; Slice: start, step, length
+};
+struct View {
+  int buffer;
+  std::vector<ChainStep> chain;
+};
+
+struct Buffer {
+  enum Kind : uint8_t { Contiguous, Like, Order } kind;
+  DType dtype;
+  std::vector<int> layout;  // Like: views; Order: dims from outermost to innermost
+  std::vector<int> sizes;   // slots
+  bool output = false;      // becomes a tensor that the caller or the tape sees
+  bool storage = false;     // needs a Storage of its own: saved, or seen by a host step
+  int first_step = -1, last_step = -1;
+};
+
+struct StepOperand {
+  int view;              // -1: a coordinate
+  std::vector<int> map;  // domain dim -> dim of the view or -1; a coordinate has 0 at its dim, -1 elsewhere
+};
+struct KernelInt {
+  int slot;       // -1: the stride in bytes of a view's dim
+  int view, dim;
+};
+struct Step {
+  enum Kind : uint8_t { RunKernel, Gemm, Random, Host, Copy } kind;
+  PyObject *object = nullptr;     // owned: Kernel, host function or generator
+  std::vector<int> domain;        // RunKernel: slots
+  std::vector<StepOperand> operands;
+  std::vector<int> scalars;       // RunKernel: words
+  std::vector<KernelInt> ints;
+  std::vector<int> views;         // Gemm: a, b, out; Host: arguments; Copy: from, to
+  int buffer = -1, bits = 0;      // Random
+};
+
+struct Output {
+  enum Kind : uint8_t { None, Buffer, Input, View } kind;
+  int index;
+};
+enum class ResultKind : uint8_t { Single, Tuple, List, None, Callable };
+
+struct StatusError {
+  int64_t bit;
+  PyObject *type, *message;  // owned; message: a string or a callable that returns one
+};
+
+struct Plan {
+  ~Plan();
+  std::vector<int64_t> constants;
+  std::vector<IntSource> sources;
+  std::vector<IntExpression> program, guards;
+  std::vector<ScalarGuard> scalar_guards;
+  int inputs = 0, device = -1;    // device -1: that of the inputs
+  std::vector<Buffer> buffers;    // after the inputs
+  std::vector<View> views;
+  std::vector<Step> steps;
+  std::vector<Output> outputs;
+  ResultKind result_kind = ResultKind::Single;
+  PyObject *result = nullptr;     // owned; the callable
+  std::vector<int> mutated;
+  Recipe *recipe = nullptr;
+  std::vector<StatusError> errors;
+  int scalar_words = 0, ints = 0;  // what a call must provide at least
+  int slots() const { return int(constants.size() + sources.size() + program.size()); }
+};
+struct PlanObject {
+  PyObject_HEAD
+  Plan *plan;
+  PyObject *spec;  // the dict it was made from, for debugging
+};
+struct DirectObject {
+  PyObject_HEAD
+  PyObject *function;
+};
+extern PyTypeObject DirectType;
+
+std::unique_ptr<Plan> parse_plan(PyObject *spec);  // throws Failure
+// Could this call be served at all? Throws Failure if the plan refers to arguments that the call lacks.
+void check_plan_fits(const Plan &plan, const Call &call);
+// Evaluate the shape program; false if a guard fails or the program cannot be evaluated.
+bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &slots);
+bool scalar_guards_hold(const Plan &plan, const Call &call);
+
+// ---------------------------------------------------------------- instances (instance.cpp)
+
+struct Address {
+  int buffer;      // -1: no memory (a coordinate)
+  int64_t offset;  // bytes
+};
+
+// One kernel over its whole domain: `outer` loops run in the core, sizes and strides go to the machine code.
+struct KernelLaunch {
+  KernelEntry entry = nullptr;
+  Code *code = nullptr;                      // reference held by the Instance
+  std::vector<Address> operands;
+  std::vector<int64_t> sizes, strides;       // [loop], [operand][loop]; bytes
+  std::vector<int64_t> outer_sizes, outer_strides;  // [outer], [operand][outer]
+  int64_t rows = 1;                          // outer iterations times P1
+  std::vector<int> scalars;                  // words; empty: the call's words as they are
+  std::vector<int64_t> ints;
+  size_t scratch = 0;                        // bytes per thread
+  double work = 0;                           // points times cost
+  // A reduction over few points split over threads: `finish` combines what the parts left in the scratch memory.
+  KernelEntry finish = nullptr;
+  Code *finish_code = nullptr;
+  int accumulators = 0;
+};
+struct GemmLaunch {
+  struct Matrix {
+    Address address;
+    std::vector<int64_t> batch_strides;  // bytes
+    int64_t leading;                     // elements
+    bool transposed;
+  };
+  DType dtype;
+  int64_t m, n, k;
+  std::vector<int64_t> batch;
+  Matrix a, b, out;                      // out is never transposed
+};
+struct CopyLaunch {
+  int64_t itemsize;
+  std::vector<int64_t> sizes, to_strides, from_strides;  // bytes
+  Address to, from;
+  bool zero = false;                     // fill `to` with zeros instead
+};
+struct RandomLaunch {
+  int buffer, bits;
+  int64_t count;
+  PyObject *generator;  // borrowed from the plan
+};
+struct HostLaunch {
+  PyObject *function;   // borrowed from the plan
+  std::vector<std::pair<Meta *, Address>> arguments;
+};
+using Launch = std::variant<KernelLaunch, GemmLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
+
+// How a plan runs for one exact key.
+struct Instance {
+  Instance() = default;
+  Instance(const Instance &) = delete;
+  Instance &operator=(const Instance &) = delete;
+  ~Instance();
+
+  int64_t references = 1;
+  bool used = true;                     // since the table's clock hand last passed
+  uint64_t hash = 0;
+  std::vector<uint64_t> words;
+  std::vector<PyObject *> objects;      // owned
+  std::vector<Meta *> input_metas;      // owned: keeps the pointers in the key unique
+  PyObject *target = nullptr;           // owned PlanObject or DirectObject
+  const Plan *plan = nullptr;           // null for a DirectObject
+
+  struct Place {
+    enum Kind : uint8_t { Temporary, Tensor, Storage } kind;
+    Meta *meta;                         // owned; null for buffers that only this instance has
+    int64_t bytes, offset;              // offset: of a Temporary in the arena
+  };
+  std::vector<Place> places;            // buffers after the inputs
+  int64_t arena = 0;                    // bytes of temporaries
+  std::vector<std::pair<Meta *, Address>> output_views;  // one per output of kind View
+  std::vector<int64_t> saved_ints;      // one per saved "int"
+  std::vector<Launch> launches;
+  double work = 0;
+  bool run = true;                      // false on the meta device
+};
+inline void instance_incref(Instance *instance) { ++instance->references; }
+inline void instance_decref(Instance *instance) {
+  if (--instance->references == 0) delete instance;
+}
+// Takes the key from the call; throws Failure. Runs Python when it compiles.
+Instance *instance_build(PlanObject *plan, const Call &call, const std::vector<int64_t> &slots);
+Instance *instance_direct(DirectObject *direct, const Call &call);
+
+// Output strides of an elementwise operator over operands of these layouts (broadcast to `sizes`), as PyTorch does it.
+std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, const std::vector<Layout> &operands);
+
+// ---------------------------------------------------------------- replay (replay.cpp)
+
+PyObject *replay(Instance *instance, const Call &call, const char *name);  // null with an error set
+int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
+int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
+
+}  // namespace rushlight

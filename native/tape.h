@@ -1,0 +1,197 @@
+// The tape: a graph of nodes, each able to turn gradients of an operator's outputs into gradients of its inputs.
+// tape.cpp records, tape_node.cpp owns the Node type, tape_saved.cpp packs and unpacks saved values, tape_apply.cpp
+// computes a node's gradients, engine.cpp runs the backward pass, tape_python.cpp is the interface to Python.
+#pragma once
+#include "tensor.h"
+
+namespace rushlight {
+
+// ---------------------------------------------------------------- small owning helpers
+
+// A strong reference to a Python object (Tensor and Node included), released at the end of the scope.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T *owned) : pointer_(owned) {}
+  static Ref borrow(T *object) {
+    Py_XINCREF(reinterpret_cast<PyObject *>(object));
+    return Ref(object);
+  }
+  Ref(Ref &&other) noexcept : pointer_(other.release()) {}
+  Ref &operator=(Ref &&other) noexcept {
+    T *old = pointer_;
+    pointer_ = other.release();
+    Py_XDECREF(reinterpret_cast<PyObject *>(old));
+    return *this;
+  }
+  Ref(const Ref &) = delete;
+  Ref &operator=(const Ref &) = delete;
+  ~Ref() { Py_XDECREF(reinterpret_cast<PyObject *>(pointer_)); }
+  T *get() const { return pointer_; }
+  T *operator->() const { return pointer_; }
+  explicit operator bool() const { return pointer_ != nullptr; }
+  T *release() {
+    T *result = pointer_;
+    pointer_ = nullptr;
+    return result;
+  }
+
+ private:
+  T *pointer_ = nullptr;
+};
+using TensorRef = Ref<Tensor>;
+using ObjectRef = Ref<PyObject>;
+
+inline PyObject *as_object(const Node *node) { return reinterpret_cast<PyObject *>(const_cast<Node *>(node)); }
+
+// A fixed number of trivial elements, zeroed; the first N live inside the node.
+template <class T, uint32_t N>
+struct InlineArray {
+  T *items;
+  uint32_t count;
+  T inlined[N];
+  bool allocate(uint32_t n) {
+    count = 0;
+    items = n <= N ? inlined : static_cast<T *>(PyMem_Calloc(n, sizeof(T)));
+    if (!items) return false;
+    count = n;
+    for (uint32_t i = 0; i < n && i < N; ++i) items[i] = T{};
+    return true;
+  }
+  void release() {
+    if (items && items != inlined) PyMem_Free(items);
+    items = nullptr;
+    count = 0;
+  }
+  T *begin() { return items; }
+  T *end() { return items + count; }
+  T &operator[](size_t i) { return items[i]; }
+};
+
+// ---------------------------------------------------------------- nodes
+
+enum class NodeKind : uint8_t { Accumulate, Recipe, View, CopySlices, Python };
+
+struct Edge {
+  Node *node;      // strong, or null: no gradient wanted
+  uint32_t index;  // which of the node's gradients
+};
+
+// Hooks and metadata of one node, allocated when first needed.
+struct NodeExtras {
+  struct TensorHooks {        // of the tensor that is output `index` of the node
+    uint32_t index;
+    PyObject *hooks;          // dict of functions, or null
+    PyObject *retained;       // weak reference to a tensor whose .grad is to be set, or null
+  };
+  std::vector<TensorHooks> tensors;
+  PyObject *before = nullptr;    // dicts of functions: Node.register_prehook,
+  PyObject *after = nullptr;     // Node.register_hook
+  PyObject *metadata = nullptr;  // dict
+};
+
+// What a write to a view does to the history of its base: gradients of the written region go through `function` (the
+// node of the operator that wrote), the others go on to the base's former history.
+struct CopySlices {
+  Node *function;          // strong
+  uint32_t output;         // which output of `function` the written view is
+  int32_t self_edge;       // edge of `function` that leads to the view's former value, or -1
+  Meta *view_meta;
+  int64_t offset;          // elements, from the base's first element to the view's
+};
+
+struct Node {
+  PyObject_HEAD
+  uint64_t sequence;       // later nodes run first
+  NodeKind kind;
+  ViewKind view_kind;      // View
+  bool released;           // saved values were freed by a backward pass
+  bool accumulating;       // Accumulate: a thread is adding to the leaf's gradient
+  uint32_t input_count;    // gradients taken: outputs, then hidden values
+  InlineArray<Edge, 3> edges;
+  InlineArray<Meta *, 1> metas;  // of the outputs (CopySlices: of the base)
+  std::vector<SavedValue> saved;
+  std::vector<int64_t> arguments;  // View: see views.cpp
+  union {
+    Recipe *recipe;
+    Meta *base_meta;         // View
+    Tensor *leaf;            // Accumulate, strong; null after the garbage collector broke a cycle
+    PyObject *callable;      // Python
+    CopySlices *slices;
+  };
+  NodeExtras *extras;
+};
+
+extern PyTypeObject NodeType;
+inline bool node_check(PyObject *o) { return PyObject_TypeCheck(o, &NodeType); }
+inline const char *node_name(const Node *node) { return Py_TYPE(as_object(node))->tp_name; }
+
+// tape_node.cpp
+PyTypeObject *node_type(const char *name);  // borrowed from a table of all types; null with an error set
+Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t inputs);
+NodeExtras *node_extras(Node *node);          // allocated at the first call; null with an error set
+void node_release_saved(Node *node);
+void recipe_decref(Recipe *recipe);
+PyObject *new_hooks();                        // an empty dict of hooks
+int init_node(PyObject *module);
+
+// tape.cpp
+bool edge_of(Tensor *t, Edge *edge);          // the edge that gradients of t take; false with an error set
+int tape_set_history(Tensor *t, Node *node, uint32_t index);  // also moves what retain_grad() asked for
+NodeExtras::TensorHooks *tensor_hooks(Node *node, uint32_t index);  // added if absent; null with an error set
+Node *accumulator_of(Tensor *leaf);           // new reference
+
+// tape_saved.cpp
+void saved_release(SavedValue &value);
+PyObject *saved_unpack(Node *node, const SavedValue &value);  // new reference; null with an error set
+bool saved_pack_check(const SavedValue &value);                 // may it be saved at all?
+
+// tape_layout.cpp: tensors made by layout arithmetic, outside the tape
+TensorRef tensor_alias(Tensor *t, const Layout &layout);        // layout.offset is relative to t's first element
+TensorRef tensor_strided(const Meta *like, bool zero);          // own storage, exactly these sizes and strides
+TensorRef tensor_contiguous(DType dtype, int device, const std::vector<int64_t> &sizes, bool zero);
+TensorRef tensor_ones(const Meta *like);
+TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset);
+TensorRef tensor_copy(Tensor *t, const Meta *like);             // in the layout `like` prefers
+void copy_into(Tensor *to, const Tensor *from);                 // same dtype and sizes
+void fill_zero(Tensor *t);
+bool never_overlaps(const Meta *m);
+bool same_sizes(const Meta *a, const Meta *b);
+bool native_arithmetic(const Tensor *t);       // may layout arithmetic stand in for operators?
+
+// tape_apply.cpp
+using Gradients = std::vector<TensorRef>;
+// Gradients of the node's inputs, one per edge, null where undefined. `given`: input_count borrowed tensors or null.
+bool node_apply(Node *node, Tensor *const *given, Gradients &results);
+bool accumulate_slice(Node *node, Tensor *gradient, Tensor *buffer);  // Slice, Select: add to a buffer of the base
+TensorRef call_operator(const char *name, std::initializer_list<PyObject *> arguments);  // must return a tensor
+bool accumulate_leaf(Node *node, TensorRef gradient);
+bool exclusively_owned(const Tensor *t);
+
+// engine.cpp
+struct BackwardOptions {
+  bool keep_graph, create_graph, allow_unreachable, accumulate;
+};
+PyObject *run_backward(PyObject *tensors, PyObject *gradients, PyObject *inputs, BackwardOptions options);
+
+// tape_hooks.cpp
+bool run_tensor_hooks(Node *node, Tensor **gradients);            // replaces gradients; false with an error set
+bool run_node_prehooks(Node *node, Tensor **gradients);
+bool run_node_hooks(Node *node, Gradients &results, Tensor *const *given);
+bool run_post_accumulate_hooks(Tensor *leaf);
+int init_hooks(PyObject *module);
+
+// Sets this thread's grad mode for a scope.
+class GradMode {
+ public:
+  explicit GradMode(bool enabled);
+  ~GradMode();
+  GradMode(const GradMode &) = delete;
+
+ private:
+  bool previous_;
+};
+void set_grad_enabled(bool enabled);
+
+}  // namespace rushlight

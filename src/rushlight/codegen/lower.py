@@ -1,0 +1,306 @@
+"""Lowering: a graph becomes the specification of a plan (``docs/design.md``, "Plans")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..graph import symbols
+from ..graph.node import Graph, Value
+from ..graph.symbols import Atom
+from .fuse import Fusion
+from .nest import Nest
+from .steps import Step, view_operation
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An entry of the shape program's table before numbering: constants come first, then sources, then results."""
+
+    table: str
+    index: int
+
+
+class SlotTable:
+    """Collects the sizes that a plan needs as a shape program."""
+
+    def __init__(self) -> None:
+        self.constants: list[int] = []
+        self.sources: list[tuple[Any, ...]] = []
+        self.program: list[tuple[Any, ...]] = []
+        self.known: dict[Any, Slot] = {}
+
+    def slot(self, size: Any) -> Slot:
+        """The slot that holds an int or symbolic int."""
+        return symbols.lower(size, self.symbol, self.constant, self.emit)
+
+    def constant(self, number: int) -> Slot:
+        return self.entry("constant", self.constants, int(number))
+
+    def symbol(self, atom: Atom) -> Slot:
+        assert atom.origin is not None, f"{atom!r} has no origin"
+        return self.entry("source", self.sources, atom.origin)
+
+    def emit(self, operation: str, a: Slot, b: Slot) -> Slot:
+        return self.entry("program", self.program, (operation, a, b))
+
+    def entry(self, table: str, entries: list[Any], content: Any) -> Slot:
+        key = (table, content)
+        if key not in self.known:
+            self.known[key] = Slot(table, len(entries))
+            entries.append(content)
+        return self.known[key]
+
+    def number(self, item: Any) -> Any:
+        """``item`` with every `Slot` replaced by its final number."""
+        if isinstance(item, Slot):
+            before = {"constant": 0, "source": len(self.constants)}
+            return before.get(item.table, len(self.constants) + len(self.sources)) + item.index
+        if isinstance(item, dict):
+            return {key: self.number(each) for key, each in item.items()}
+        if isinstance(item, tuple | list):
+            return type(item)(self.number(each) for each in item)
+        return item
+
+
+@dataclass
+class Request:
+    """What a plan has to do with a graph.
+
+    graph: legalized. saved: forward values that the tape keeps (inputs, outputs or hidden). unsafe: mutated inputs
+    (positions) that overlap another argument in an unknown way.
+    """
+
+    graph: Graph
+    saved: Sequence[Value] = ()
+    unsafe: set[int] = field(default_factory=set)
+
+
+class Lowering:
+    """Turns a request into the fields of a plan; `buffer` and `slots` serve the tape's part too."""
+
+    def __init__(self, request: Request, kernel: Callable[[Nest], Any]):
+        self.request = request
+        self.graph = request.graph
+        self.kernel = kernel
+        self.slots = SlotTable()
+        self.tensors = [value for value in self.graph.inputs if not value.weak]
+        self.buffer: dict[Value, int] = {value: i for i, value in enumerate(self.tensors)}
+        self.buffers: list[tuple[Any, ...]] = []
+        self.views: list[tuple[Any, ...]] = []
+        self.view_index: dict[Any, int] = {}
+        self.words = self.scalar_words()
+
+    def scalar_words(self) -> dict[Value, int]:
+        words, count = {}, 0
+        for value in self.graph.inputs:
+            if value.weak:
+                words[value] = count
+                count += 2 if value.dtype.is_complex else 1
+        return words
+
+    def spec(self) -> dict[str, Any]:
+        """The plan's fields except ``result`` and ``tape``, with slots not yet numbered: see `finish`."""
+        wanted = [v for v in self.graph.outputs if v is not None] + list(self.request.saved)
+        self.fusion = Fusion(self.graph, wanted)
+        steps = self.fusion.steps()
+        targets, copies = self.place_mutations(steps)
+        for step in steps:
+            for value in step.writes:
+                if value not in self.buffer:
+                    self.buffer[value] = targets[value] if value in targets else self.new_buffer(value)
+        lowered = [self.lower_step(step) for step in self.order_effects(steps, set(targets))]
+        lowered += [("copy", self.stored_view(source), self.view_of_buffer(target)) for source, target in copies]
+        return {
+            "inputs": len(self.tensors),
+            "buffers": self.buffers,
+            "views": self.views,
+            "steps": lowered,
+            "outputs": [self.lower_output(i, v) for i, v in enumerate(self.graph.outputs)],
+            "guards": [(op, self.slots.slot(a), self.slots.slot(b)) for op, a, b in self.graph.environment.guards],
+            "mutated": [self.tensor_position(i) for i in self.graph.mutations],
+        }
+
+    def finish(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields with all slots numbered, and the shape program that fills them."""
+        return self.slots.number(fields) | {
+            "constants": self.slots.constants,
+            "sources": self.slots.sources,
+            "program": self.slots.number(self.slots.program),
+        }
+
+    # -- buffers and views
+
+    def new_buffer(self, value: Value) -> int:
+        self.buffers.append((value.dtype, self.layout(value), self.size_slots(value.shape)))
+        return len(self.tensors) + len(self.buffers) - 1
+
+    def size_slots(self, shape: Sequence[Any]) -> tuple[Slot, ...]:
+        return tuple(self.slots.slot(d) for d in shape)
+
+    def layout(self, value: Value) -> Any:
+        """Elementwise results of inputs take over the inputs' order of dims; everything else is contiguous."""
+        if not any(value is each for each in self.graph.outputs):
+            return "contiguous"
+        operands = elementwise_inputs(value)
+        if operands is None:
+            return "contiguous"
+        views = [self.view(source, chain) for source, chain in operands if source in self.buffer]
+        return ("like", tuple(views)) if views else "contiguous"
+
+    def view(self, value: Value, chain: tuple[Any, ...]) -> int:
+        return self.view_of_buffer(self.buffer[value], chain)
+
+    def view_of_buffer(self, buffer: int, chain: tuple[Any, ...] = ()) -> int:
+        key = (buffer, tuple(symbol_key(part) for part in chain))
+        if key not in self.view_index:
+            self.view_index[key] = len(self.views)
+            self.views.append((buffer, tuple(self.chain_slots(part) for part in chain)))
+        return self.view_index[key]
+
+    def chain_slots(self, part: tuple[Any, ...]) -> tuple[Any, ...]:
+        name, *rest = part
+        if name in ("expand", "reshape"):
+            return (name, self.size_slots(rest[0]))
+        if name == "slice":
+            return (name, rest[0], *self.size_slots(rest[1:]))
+        return part
+
+    def stored_view(self, value: Value) -> int:
+        """The operand for a value that is stored or a view of a stored value."""
+        chain = []
+        while value.node is not None and value not in self.buffer:
+            chain.append(view_operation(value.node))
+            value = value.node.inputs[0]
+        return self.view(value, tuple(reversed(chain)))
+
+    # -- effects
+
+    def tensor_position(self, position: int) -> int:
+        return self.tensors.index(self.graph.inputs[position])
+
+    def place_mutations(self, steps: list[Step]) -> tuple[dict[Value, int], list[tuple[Value, int]]]:
+        """Mutated inputs: new contents that may be written straight to their destination, and those to copy at the end."""
+        direct: dict[Value, int] = {}
+        copies: list[tuple[Value, int]] = []
+        may_fail = any(step.can_fail or (step.node is not None and step.node.name == "host") for step in steps)
+        for position, output in self.graph.mutations.items():
+            value, target = self.graph.outputs[output], self.graph.inputs[position]
+            assert value is not None
+            if value is target:
+                continue
+            writer = next((s for s in steps if s.nest is not None and s.writes.count(value) == 1), None)
+            safe = (
+                writer is not None
+                and value not in direct
+                and not may_fail
+                and position not in self.request.unsafe
+                and self.reads_in_place(writer, value, target)
+                and self.no_later_reader(steps, writer, target)
+                and value.dtype is target.dtype
+            )
+            if safe:
+                direct[value] = self.tensor_position(position)
+            else:
+                copies.append((value, self.tensor_position(position)))
+        return direct, copies
+
+    @staticmethod
+    def reads_in_place(writer: Step, value: Value, target: Value) -> bool:
+        """Every read of the target inside the writing nest is of the very element that is then written."""
+        written = [b for b in writer.operands if b[0] == "view" and b[1] is value]
+        reads = [b for b in writer.operands if b[0] == "view" and b[1] is target]
+        return len(written) == 1 and not written[0][2] and all(b[2:] == written[0][2:] for b in reads)
+
+    def no_later_reader(self, steps: list[Step], writer: Step, target: Value) -> bool:
+        """No other step reads the target, unless it can run before the writer."""
+        return not any(
+            target in step.reads and step is not writer and self.fusion.depends(writer, step) for step in steps
+        )
+
+    def order_effects(self, steps: list[Step], direct: set[Value]) -> list[Step]:
+        """Steps that write to user memory come last; the order is otherwise kept."""
+        writers = [step for step in steps if direct & set(step.writes)]
+        tail = [s for s in steps if s in writers or any(self.fusion.depends(w, s) for w in writers)]
+        return [s for s in steps if s not in tail] + tail
+
+    # -- steps
+
+    def lower_step(self, step: Step) -> tuple[Any, ...]:
+        if step.nest is not None:
+            return self.lower_nest(step)
+        node = step.node
+        assert node is not None
+        if node.name == "matmul":
+            a, b = (self.stored_view(value) for value in node.inputs)
+            return ("gemm", a, b, self.stored_view(node.outputs[0]))
+        if node.name == "random_bits":
+            return ("random", self.buffer[node.outputs[0]], node.attributes["bits"], node.attributes["generator"])
+        operands = tuple(self.stored_view(value) for value in (*node.outputs, *node.inputs))
+        return ("host", host_function(node), operands)
+
+    def lower_nest(self, step: Step) -> tuple[Any, ...]:
+        assert step.nest is not None
+        operands = tuple(
+            (self.view(b[1], b[2]), b[3]) if b[0] == "view" else ("coordinate", b[1]) for b in step.operands
+        )
+        ints = tuple(
+            self.slots.slot(i[1]) if i[0] == "size" else ("stride", self.view(i[1], i[2]), i[3]) for i in step.ints
+        )
+        scalars = tuple(self.words[value] + word for value, word in step.scalars)
+        domain = self.size_slots(step.domain)
+        return ("kernel", self.kernel(step.nest), domain, step.nest.parallel, operands, scalars, ints)
+
+    # -- outputs
+
+    def lower_output(self, index: int, value: Value | None) -> Any:
+        if value is None:
+            return None
+        for position, output in self.graph.mutations.items():
+            if output == index:
+                return ("input", self.tensor_position(position))
+        if value in self.buffer:
+            buffer = self.buffer[value]
+            return ("input", buffer) if buffer < len(self.tensors) else ("buffer", buffer)
+        return ("view", self.stored_view(value))
+
+
+def symbol_key(part: tuple[Any, ...]) -> Any:
+    """A hashable identity of a view operation that records no guard."""
+    return tuple(
+        tuple(symbols.key_of(d) if not isinstance(d, str) else d for d in each)
+        if isinstance(each, tuple)
+        else each
+        if isinstance(each, str)
+        else symbols.key_of(each)
+        for each in part
+    )
+
+
+def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | None:
+    """The graph inputs (with broadcasts as view chains) of an expression that is elementwise throughout, else None."""
+    found: list[tuple[Value, tuple[Any, ...]]] = []
+    seen: set[Value] = set()
+
+    def visit(each: Value, chain: tuple[Any, ...]) -> bool:
+        if each in seen or each.weak:
+            return True
+        seen.add(each)
+        node = each.node
+        if node is None:
+            found.append((each, chain))
+            return True
+        if node.name == "expand":
+            return visit(node.inputs[0], (view_operation(node), *chain))
+        if not node.primitive.elementwise:
+            return False
+        return all(visit(operand, chain) for operand in node.inputs)
+
+    return found if visit(value, ()) else None
+
+
+def host_function(node: Any) -> Callable[..., None]:
+    """The function of a host step: called with tensors over the outputs, then the inputs."""
+    return node.primitive.host(node)
+
