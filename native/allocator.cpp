@@ -1,5 +1,5 @@
-// The caching allocator. Blocks belong to size classes. Small ones come from per-thread magazines without a lock;
-// the central lists (one per class, and one of all blocks by age) take their overflow and all larger blocks. Freed blocks
+// The caching allocator. Blocks belong to size classes. Small ones come from per-thread magazines without a lock; the
+// central lists (one per class, and one of all blocks by age) take their overflow and all larger blocks. Freed blocks
 // stay cached, so that large results do not fault their pages in again, up to a bound; the oldest go first.
 #include "services.h"
 

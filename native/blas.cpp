@@ -11,7 +11,7 @@
 namespace rushlight {
 namespace {
 
-constexpr int64_t kTinyWork = 1024;              // below this many multiplications the loops are faster
+constexpr int64_t kTinyWork = 256;               // below this many multiplications the loops are faster
 constexpr int64_t kMaxDimension = INT64_C(1) << 30;  // OpenBLAS takes 32-bit sizes
 
 struct Strided {  // element (i, j) of a factor is at data[i * row + j * column]

@@ -143,7 +143,7 @@ struct SavedValue {
   Storage *storage = nullptr;
   char *data = nullptr;
   uint32_t version = 0;         // storage version when saved
-  uint32_t output_index = 0;    // Output, Hidden: edge (this node, index) under create_graph
+  uint32_t output_index = 0;    // Output, Hidden: edge (this node, index) under create_graph; set by tape_record
 };
 
 struct Recipe {                 // shared by all nodes that one plan creates
@@ -155,6 +155,7 @@ struct Recipe {                 // shared by all nodes that one plan creates
   std::vector<int> grad_inputs;   // tensor inputs that get a gradient
   std::vector<int> grad_outputs;  // outputs that are differentiable
   int hidden = 0;                 // number of hidden outputs, numbered after the grad_outputs
+  PyTypeObject *node_type = nullptr;  // set by the tape when it first records
 };
 
 // Attach a node for one replay. `inputs`: the plan's tensor inputs; `outputs`: its outputs; `saved` is filled by the

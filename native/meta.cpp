@@ -250,36 +250,50 @@ Layout layout_of(const Meta *m) {
   return {{m->sizes(), m->sizes() + m->ndim}, {m->strides(), m->strides() + m->ndim}, 0};
 }
 
-// Strides for `sizes` over the same elements: runs of the old dims without gaps between them are split up anew.
+namespace {
+
+// Strides of an empty tensor: as if it were contiguous.
+void empty_strides(const int64_t *sizes, int ndim, int64_t *strides) {
+  uint64_t stride = 1;  // may wrap: no element is ever addressed
+  for (int i = ndim - 1; i >= 0; --i) {
+    strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
+  }
+}
+
+// Runs of the old dims without gaps between them are split up anew among the new dims.
+bool split_runs(const Layout &layout, const int64_t *sizes, int ndim, int64_t *strides) {
+  int new_dim = ndim - 1;
+  size_t old_dim = layout.sizes.size();
+  while (old_dim > 0) {
+    int64_t run = layout.sizes[old_dim - 1], run_stride = layout.strides[old_dim - 1];
+    for (--old_dim; old_dim > 0; --old_dim) {  // extend the run to the left
+      const int64_t size = layout.sizes[old_dim - 1];
+      if (size != 1 && run != 1 && layout.strides[old_dim - 1] != run * run_stride) break;
+      if (run == 1) run_stride = layout.strides[old_dim - 1];
+      run *= size;
+    }
+    int64_t covered = 1;
+    for (; new_dim >= 0 && (covered < run || sizes[new_dim] == 1); --new_dim) {
+      strides[new_dim] = run_stride * covered;
+      covered *= sizes[new_dim];
+    }
+    if (covered != run) return false;
+  }
+  for (; new_dim >= 0; --new_dim) strides[new_dim] = 1;  // sizes of 1 over a 0-d tensor
+  return true;
+}
+
+}  // namespace
+
 bool layout_reshape(Layout &layout, const int64_t *sizes, int ndim) {
-  int64_t numel = 1;
-  for (int64_t size : layout.sizes) numel *= size;
+  const bool empty = std::find(layout.sizes.begin(), layout.sizes.end(), 0) != layout.sizes.end();
+  if (empty && std::equal(layout.sizes.begin(), layout.sizes.end(), sizes, sizes + ndim)) return true;
   std::vector<int64_t> strides(static_cast<size_t>(ndim));
-  int64_t stride = 1;
-  if (numel == 0) {  // any strides will do
-    for (int i = ndim - 1; i >= 0; --i) {
-      strides[size_t(i)] = stride;
-      stride *= std::max<int64_t>(sizes[i], 1);
-    }
-  } else {
-    int new_dim = ndim - 1;
-    size_t old_dim = layout.sizes.size();
-    while (old_dim > 0) {
-      int64_t run = layout.sizes[old_dim - 1], run_stride = layout.strides[old_dim - 1];
-      for (--old_dim; old_dim > 0; --old_dim) {  // extend the run to the left
-        const int64_t size = layout.sizes[old_dim - 1];
-        if (size != 1 && run != 1 && layout.strides[old_dim - 1] != run * run_stride) break;
-        if (run == 1) run_stride = layout.strides[old_dim - 1];
-        run *= size;
-      }
-      int64_t covered = 1;
-      for (; new_dim >= 0 && (covered < run || sizes[new_dim] == 1); --new_dim) {
-        strides[size_t(new_dim)] = run_stride * covered;
-        covered *= sizes[new_dim];
-      }
-      if (covered != run) return false;
-    }
-    for (; new_dim >= 0; --new_dim) strides[size_t(new_dim)] = 1;  // sizes of 1 over a 0-d tensor
+  if (empty) {
+    empty_strides(sizes, ndim, strides.data());
+  } else if (!split_runs(layout, sizes, ndim, strides.data())) {
+    return false;
   }
   layout.sizes.assign(sizes, sizes + ndim);
   layout.strides = std::move(strides);

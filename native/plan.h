@@ -12,7 +12,10 @@ namespace rushlight {
 
 using KernelEntry = int64_t (*)(char *const *pointers, const int64_t *sizes, const int64_t *strides,
                                 const int64_t *scalars, const int64_t *ints, char *scratch, void *const *table);
-enum KernelStatus : int64_t { kIndexOutOfRange = 1, kDivisionByZero = 2 };
+enum KernelStatus : int64_t {
+  kIndexOutOfRange = 1, kDivisionByZero = 2,
+  kOutOfMemory = int64_t(1) << 62,  // from the core: no scratch memory
+};
 
 struct KernelOperand {
   enum Role : uint8_t { Read, Write, Base, Coordinate } role;
@@ -46,8 +49,9 @@ struct KernelObject {
 KernelVariant kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
                              const char *split);
 extern std::vector<void *> kernel_functions;  // the table of external functions
+int init_kernel(PyObject *module);  // called by init_plan
 
-// ---------------------------------------------------------------- plans (plan.cpp)
+// ---------------------------------------------------------------- plans (plan.cpp, plan_type.cpp)
 
 enum class IntOperation : uint8_t { Add, Sub, Mul, FloorDiv, Mod, Max, Min, Eq, Ne, Lt, Le, Gt, Ge };
 bool evaluate(IntOperation operation, int64_t a, int64_t b, int64_t *result);  // false: overflow, division by 0
@@ -154,8 +158,9 @@ void check_plan_fits(const Plan &plan, const Call &call);
 // Evaluate the shape program; false if a guard fails or the program cannot be evaluated.
 bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &slots);
 bool scalar_guards_hold(const Plan &plan, const Call &call);
+void raise_status(const Plan &plan, int64_t status);  // what a kernel reported, as a Python error
 
-// ---------------------------------------------------------------- instances (instance.cpp)
+// ---------------------------------------------------------------- instances (instance.cpp, layouts.cpp, launch.cpp, products.cpp)
 
 struct Address {
   int buffer;      // -1: no memory (a coordinate)
@@ -168,6 +173,7 @@ struct KernelLaunch {
   Code *code = nullptr;                      // reference held by the Instance
   std::vector<Address> operands;
   std::vector<int64_t> sizes, strides;       // [loop], [operand][loop]; bytes
+  char vector = 'P';                         // the loop along which the code is vectorised
   std::vector<int64_t> outer_sizes, outer_strides;  // [outer], [operand][outer]
   int64_t rows = 1;                          // outer iterations times P1
   std::vector<int> scalars;                  // words; empty: the call's words as they are
@@ -195,7 +201,6 @@ struct CopyLaunch {
   int64_t itemsize;
   std::vector<int64_t> sizes, to_strides, from_strides;  // bytes
   Address to, from;
-  bool zero = false;                     // fill `to` with zeros instead
 };
 struct RandomLaunch {
   int buffer, bits;
@@ -236,6 +241,7 @@ struct Instance {
   std::vector<Launch> launches;
   double work = 0;
   bool run = true;                      // false on the meta device
+  bool calls_python = false;            // has host steps
 };
 inline void instance_incref(Instance *instance) { ++instance->references; }
 inline void instance_decref(Instance *instance) {
@@ -248,7 +254,7 @@ Instance *instance_direct(DirectObject *direct, const Call &call);
 // Output strides of an elementwise operator over operands of these layouts (broadcast to `sizes`), as PyTorch does it.
 std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, const std::vector<Layout> &operands);
 
-// ---------------------------------------------------------------- replay (replay.cpp)
+// ---------------------------------------------------------------- replay (replay.cpp, run.cpp)
 
 PyObject *replay(Instance *instance, const Call &call, const char *name);  // null with an error set
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);

@@ -26,7 +26,8 @@ PyObject *py_set_memory_limit(PyObject *, PyObject *argument) {
     Py_ssize_t bytes = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
     if (bytes == -1 && PyErr_Occurred()) return nullptr;
     if (bytes < 0) {
-      return PyErr_Format(PyExc_ValueError, "set_memory_limit expects a number of bytes >= 0 or None, but got %zd", bytes);
+      return PyErr_Format(PyExc_ValueError, "set_memory_limit expects a number of bytes >= 0 or None, but got %zd",
+                          bytes);
     }
     limit = size_t(bytes);
   }

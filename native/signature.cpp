@@ -48,9 +48,7 @@ class KeyBuilder {
   KeyBuilder(Call &call) : call_(call), grad_enabled_(thread_state.grad_enabled) {}
 
   void add_mode() {
-    call_.words.push_back(uint64_t(thread_state.mode_bits) << 2 | uint64_t(grad_enabled_) << 1 |
-                          uint64_t(thread_state.inference));
-    call_.words.push_back(global_mode_bits);
+    call_.words.push_back(uint64_t(global_mode_bits) << 32 | thread_state.mode_bits);
   }
 
   KeyStatus add(const Parameter &parameter, PyObject *object, int depth = 0) {
@@ -359,8 +357,7 @@ void structural_key(const Call &call, StructuralKey &key) {
   std::unordered_map<int64_t, uint64_t> classes;
   auto class_of = [&](int64_t size) { return classes.emplace(size, classes.size()).first->second; };
   key.push_back(call.words[0]);
-  key.push_back(call.words[1]);
-  for (size_t i = 2; i < call.words.size(); ++i) {
+  for (size_t i = 1; i < call.words.size(); ++i) {
     uint64_t word = call.words[i];
     if (word & 1) {
       const Meta *meta = reinterpret_cast<const Meta *>(word & ~uint64_t(3));

@@ -103,11 +103,14 @@ struct CopySlices {
 
 struct Node {
   PyObject_HEAD
-  uint64_t sequence;       // later nodes run first
+  union {
+    uint64_t sequence;     // later nodes run first
+    Node *next_dying;      // while it is being deallocated
+  };
   NodeKind kind;
   ViewKind view_kind;      // View
   bool released;           // saved values were freed by a backward pass
-  bool accumulating;       // Accumulate: a thread is adding to the leaf's gradient
+  unsigned long accumulating;  // Accumulate: the thread that is adding to the leaf's gradient, or 0
   uint32_t input_count;    // gradients taken: outputs, then hidden values
   InlineArray<Edge, 3> edges;
   InlineArray<Meta *, 1> metas;  // of the outputs (CopySlices: of the base)
@@ -125,7 +128,7 @@ struct Node {
 
 extern PyTypeObject NodeType;
 inline bool node_check(PyObject *o) { return PyObject_TypeCheck(o, &NodeType); }
-inline const char *node_name(const Node *node) { return Py_TYPE(as_object(node))->tp_name; }
+const char *node_name(const Node *node);    // "AddBackward0"
 
 // tape_node.cpp
 PyTypeObject *node_type(const char *name);  // borrowed from a table of all types; null with an error set
@@ -133,7 +136,6 @@ Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t input
 NodeExtras *node_extras(Node *node);          // allocated at the first call; null with an error set
 void node_release_saved(Node *node);
 void recipe_decref(Recipe *recipe);
-PyObject *new_hooks();                        // an empty dict of hooks
 int init_node(PyObject *module);
 
 // tape.cpp
@@ -152,9 +154,10 @@ TensorRef tensor_alias(Tensor *t, const Layout &layout);        // layout.offset
 TensorRef tensor_strided(const Meta *like, bool zero);          // own storage, exactly these sizes and strides
 TensorRef tensor_contiguous(DType dtype, int device, const std::vector<int64_t> &sizes, bool zero);
 TensorRef tensor_ones(const Meta *like);
-TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset);
-TensorRef tensor_copy(Tensor *t, const Meta *like);             // in the layout `like` prefers
-void copy_into(Tensor *to, const Tensor *from);                 // same dtype and sizes
+TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset);  // flat indices of the view's elements
+TensorRef tensor_shaped(DType dtype, const Meta *like, bool zero);  // the layout of `like` if dense, else contiguous
+TensorRef tensor_copy(Tensor *t, const Meta *like);             // likewise
+void copy_into(Tensor *to, const Tensor *from);                 // of the same dtype and sizes
 void fill_zero(Tensor *t);
 bool never_overlaps(const Meta *m);
 bool same_sizes(const Meta *a, const Meta *b);
@@ -167,7 +170,8 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results);
 bool accumulate_slice(Node *node, Tensor *gradient, Tensor *buffer);  // Slice, Select: add to a buffer of the base
 TensorRef call_operator(const char *name, std::initializer_list<PyObject *> arguments);  // must return a tensor
 bool accumulate_leaf(Node *node, TensorRef gradient);
-bool exclusively_owned(const Tensor *t);
+bool exclusively_owned(const Tensor *t);       // may its memory be reused? `t` is the caller's only reference
+void node_release(Node *node);                  // what only one backward pass needs
 
 // engine.cpp
 struct BackwardOptions {
@@ -176,6 +180,9 @@ struct BackwardOptions {
 PyObject *run_backward(PyObject *tensors, PyObject *gradients, PyObject *inputs, BackwardOptions options);
 
 // tape_hooks.cpp
+int retain_gradient(Tensor *t);                                   // Tensor.retain_grad(); -1 with an error set
+PyObject *new_hooks();                                            // an empty dict of hooks
+PyObject *add_hook(PyObject *hooks, PyObject *function);          // a handle that removes it again
 bool run_tensor_hooks(Node *node, Tensor **gradients);            // replaces gradients; false with an error set
 bool run_node_prehooks(Node *node, Tensor **gradients);
 bool run_node_hooks(Node *node, Gradients &results, Tensor *const *given);

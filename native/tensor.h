@@ -70,11 +70,13 @@ Storage *storage_without_data(size_t bytes);  // for the meta device
 Tensor *tensor_new_of(PyTypeObject *type, Meta *meta, Storage *storage, char *data);
 Autograd *tensor_autograd(Tensor *t);  // the record, made if there is none; null with MemoryError set
 Storage *storage_for(const Meta *meta);  // new storage just large enough, without data on the meta device
-// What tensor.__new__ does with its arguments.
-PyObject *tensor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 // Call what was registered under `name`; RuntimeError if nothing was.
 PyObject *call_registered(const char *name, PyObject *const *args, size_t count);
 
+// For strides of dims that hold at most one element, which may be out of range.
+inline int64_t wrapping_product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 inline PyObject *as_object(Tensor *t) { return reinterpret_cast<PyObject *>(t); }
 inline Tensor *as_tensor(PyObject *o) { return reinterpret_cast<Tensor *>(o); }
 inline int64_t storage_offset(const Tensor *t) {
@@ -82,18 +84,18 @@ inline int64_t storage_offset(const Tensor *t) {
 }
 inline bool requires_grad_now(const Tensor *t) { return thread_state.grad_enabled && requires_grad(t); }
 
-extern PyGetSetDef tensor_properties[];  // properties.cpp
-extern PyMethodDef tensor_methods[];     // methods.cpp
-extern PyNumberMethods tensor_number_slots;  // operators.cpp
-extern PyMappingMethods tensor_mapping_slots;  // indexing.cpp
+extern PyGetSetDef tensor_properties[];         // properties.cpp
+extern PyMethodDef tensor_methods[];            // methods.cpp
+extern PyNumberMethods tensor_number_slots;     // number_slots.cpp
+extern PyMappingMethods tensor_mapping_slots;   // indexing.cpp
 PyObject *tensor_compare(PyObject *left, PyObject *right, int operation);
-int init_operator_slots();
-void set_operator_slot(const char *name, PyObject *object);  // remember the operator of a number slot
-int init_indexing(PyObject *module);
+void set_operator_slot(const char *name, PyObject *object);  // remembers the operator of a number slot
 
 PyObject *tensor_item(Tensor *t);    // the only element as a Python number
 PyObject *tensor_to_list(Tensor *t);
-PyObject *tensor_set_data(Tensor *t, PyObject *other);  // t.data = other; None
+Py_ssize_t tensor_length(PyObject *self);  // len(); -1 with TypeError set for 0-d tensors
+int tensor_set_data(Tensor *t, PyObject *other);          // t.data = other
+int tensor_set_requires_grad(Tensor *t, bool required);
 
 // ---------------------------------------------------------------- views.cpp
 

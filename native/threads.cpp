@@ -196,7 +196,9 @@ int64_t parallel_for(int64_t count, int64_t grain, int64_t (*task)(void *, int64
   grain = std::max<int64_t>(grain, 1);
   if (threads == 1 || count <= grain || inside_job) return task(context, 0, count);
   int64_t chunk = std::max(grain, (count - 1) / (threads * kChunksPerThread) + 1);
-  if (chunk >= 16 * kChunkMultiple && chunk < count) chunk = (chunk + kChunkMultiple - 1) / kChunkMultiple * kChunkMultiple;
+  if (chunk >= 16 * kChunkMultiple && chunk < count) {
+    chunk += (kChunkMultiple - chunk % kChunkMultiple) % kChunkMultiple;
+  }
   int64_t chunks = (count - 1) / chunk + 1;
   Job job{task, context, count, chunk, chunks};
   Pool *shared = chunks > 1 ? pool() : nullptr;

@@ -9,7 +9,7 @@ from ..dtypes import bool as bool_
 from ..dtypes import dtype as DType
 from ..dtypes import int64
 from ..graph.node import Node, Value
-from ..graph.symbols import Dimension, same, same_shape
+from ..graph.symbols import Dimension, SymbolicInt, same, same_shape
 from .nest import Instruction, Nest, Operand
 from .steps import (
     BARRIERS, INDIRECT, PREDICATES, REDUCTIONS, REGION_WRITERS, SCANS,
@@ -170,6 +170,8 @@ class NestBuilder:
         node = value.node
         assert node is not None
         name = node.name
+        if name == "constant":
+            return self.constant(node.attributes["value"], value.dtype)
         if name == "full":
             return self.converted(node.inputs[0], value.dtype)
         if name == "iota":
@@ -193,11 +195,23 @@ class NestBuilder:
             for dim, entry in zip(node.attributes["dims"], computed):
                 base[dim] = entry
             return self.indirect(node.inputs[0], tuple(base))
-        if name == "convert":
+        if name in ("convert", "convert_number"):
             operand = self.evaluate(node.inputs[0], access)
             return self.emit("convert", (operand,), value.dtype)
         arguments = [self.evaluate(v, broadcast_access(v, access)) for v in node.inputs]
         return self.scalar_instruction(node, arguments, value)
+
+    def constant(self, number: Any, dtype: DType) -> int:
+        """A number known when the plan is made, or a size."""
+        if not isinstance(number, SymbolicInt):
+            return self.emit("constant", (number,), dtype)
+        entry = ("size", number)
+        index = next((i for i, known in enumerate(self.ints) if known[0] == "size" and same(known[1], number)), None)
+        if index is None:
+            index = len(self.ints)
+            self.ints.append(entry)
+        size = self.emit("size", (index,), int64)
+        return size if dtype is int64 else self.emit("convert", (size,), dtype)
 
     def scalar_instruction(self, node: Node, arguments: list[int], value: Value) -> int:
         scalar = node.primitive.scalar

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..dtypes import dtype as DType
 from ..dtypes import float32
 from ..graph.node import Graph, Node, Value
-from ..ops.record import primitives
+from ..graph.trace import PRIMITIVES
 from .steps import AFFINE_VIEWS, trivial_reshape
 
 GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
 
 
 class Legalizer:
-    """Walks the nodes in order and emits replacements.
+    """Walks the nodes in order and emits replacements into a new graph; the given one stays as it is.
 
     Args:
-        graph: changed in place.
+        graph: what to rewrite.
         contiguous: graph inputs known to be contiguous.
         may_alias: whether outputs may share memory with inputs.
     """
@@ -30,32 +31,47 @@ class Legalizer:
         self.nodes: list[Node] = []
         self.replaced: dict[Value, Value] = {}
 
-    def run(self) -> dict[Value, Value]:
-        """Rewrite the graph; returns what replaced which value."""
+    def run(self) -> Graph:
+        """The rewritten graph; ``replaced`` tells what stands for which value of the old one."""
         rules: dict[str, Callable[[Node], Value | None]] = {
             "matmul": self.matmul,
             "pad": self.pad,
             "reshape": self.reshape,
         }
-        for node in self.graph.nodes:
-            node.inputs = tuple(self.replaced.get(v, v) for v in node.inputs)
+        for original in self.graph.nodes:
+            node = self.with_replaced_inputs(original)
             rule = rules.get(node.name)
             result = rule(node) if rule is not None else None
             if result is None:
                 self.nodes.append(node)
             else:
-                self.replaced[node.outputs[0]] = result
-        outputs = [self.replaced.get(v, v) if v is not None else None for v in self.graph.outputs]
+                self.replaced[original.outputs[0]] = result
         mutated = set(self.graph.mutations.values())
-        self.graph.outputs = [
-            v if v is None or i in mutated or not self.needs_copy(v) else self.convert(v, v.dtype)
-            for i, v in enumerate(outputs)
-        ]
-        self.graph.nodes = self.nodes
-        return self.replaced
+        outputs: list[Value | None] = []
+        for i, old in enumerate(self.graph.outputs):
+            value = self.current(old) if old is not None else None
+            if value is not None and i not in mutated and self.needs_copy(value):
+                value = self.convert(value, value.dtype)
+            outputs.append(value)
+        return replace(self.graph, nodes=self.nodes, outputs=outputs)
+
+    def current(self, value: Value) -> Value:
+        return self.replaced.get(value, value)
+
+    def with_replaced_inputs(self, node: Node) -> Node:
+        inputs = tuple(self.current(value) for value in node.inputs)
+        if all(new is old for new, old in zip(inputs, node.inputs)):
+            return node
+        return self.with_inputs(node, inputs)
+
+    def with_inputs(self, node: Node, inputs: tuple[Value, ...]) -> Node:
+        result = replace(node, inputs=inputs)
+        result.outputs = tuple(replace(value, node=result) for value in node.outputs)
+        self.replaced.update(zip(node.outputs, result.outputs))
+        return result
 
     def emit(self, name: str, inputs: tuple[Value, ...], dtype: DType, shape: tuple[Any, ...], **attributes: Any) -> Value:
-        node = Node(primitives[name], inputs, attributes)
+        node = Node(PRIMITIVES[name], inputs, attributes)
         value = Value(dtype, shape, node)
         node.outputs = (value,)
         self.nodes.append(node)
@@ -98,7 +114,7 @@ class Legalizer:
     def pad(self, node: Node) -> Value:
         source, result = node.inputs[0], node.outputs[0]
         attributes = node.attributes
-        zero = self.emit("constant", (), result.dtype, (), value=0)
+        zero = self.emit("constant", (), result.dtype, (), value=0, dtype=result.dtype, weak=False)
         zeros = self.emit("full", (zero,), result.dtype, result.shape, shape=result.shape, dtype=result.dtype)
         return self.emit(
             "slice_scatter", (zeros, source), result.dtype, result.shape,
@@ -114,5 +130,6 @@ class Legalizer:
             base = base.node.inputs[0]
         if trivial_reshape(node) or (plain and (base.node is not None or base in self.contiguous)):
             return None
-        node.inputs = (self.convert(source, source.dtype),)
-        return None
+        return self.emit(
+            "reshape", (self.convert(source, source.dtype),), source.dtype, node.outputs[0].shape, **node.attributes
+        )

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..devices import host
 from ..graph import symbols
 from ..graph.node import Graph, Value
 from ..graph.symbols import Atom
+from ..ops.kinds import Elementwise
 from .fuse import Fusion
 from .nest import Nest
 from .steps import Step, view_operation
@@ -238,7 +240,7 @@ class Lowering:
         if node.name == "random_bits":
             return ("random", self.buffer[node.outputs[0]], node.attributes["bits"], node.attributes["generator"])
         operands = tuple(self.stored_view(value) for value in (*node.outputs, *node.inputs))
-        return ("host", host_function(node), operands)
+        return ("host", host.function(node), operands)
 
     def lower_nest(self, step: Step) -> tuple[Any, ...]:
         assert step.nest is not None
@@ -293,14 +295,8 @@ def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | No
             return True
         if node.name == "expand":
             return visit(node.inputs[0], (view_operation(node), *chain))
-        if not node.primitive.elementwise:
+        if not isinstance(node.primitive.kind, Elementwise):
             return False
         return all(visit(operand, chain) for operand in node.inputs)
 
     return found if visit(value, ()) else None
-
-
-def host_function(node: Any) -> Callable[..., None]:
-    """The function of a host step: called with tensors over the outputs, then the inputs."""
-    return node.primitive.host(node)
-

@@ -33,7 +33,7 @@ class Instruction:
     name and arguments:
 
     - ``load`` (operand): the element at this point; ``coordinate`` (operand): int64.
-    - ``scalar`` (word index): a run-time number of this dtype; ``constant`` (Python number).
+    - ``scalar`` (word index): a run-time number of this dtype; ``constant`` (Python number); ``size`` (int index): int64.
     - ``convert`` (value): cast to dtype, as PyTorch casts.
     - the name of a scalar instruction (``add``, ``exp``, ``where``, ``eq`` …) (values): see ``codegen/scalars.py``.
     - ``reduce_sum``, ``reduce_prod``, ``reduce_max``, ``reduce_min``, ``reduce_any``, ``reduce_all`` (value): over all reduced dims.

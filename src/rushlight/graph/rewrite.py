@@ -42,13 +42,13 @@ def _producer(value: Value, name: str) -> bool:
 
 @_rule("convert")
 def _convert(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
-    (x,), target = inputs, attributes["dtype"]
-    if x.dtype is target and not x.weak:
+    (x,), target, weak = inputs, attributes["dtype"], attributes.get("weak", False)
+    if x.dtype is target and x.weak == weak:
         return x
     if _producer(x, "constant") and not isinstance(x.node.attributes["value"], SymbolicInt):
         value = _convert_number(x.node.attributes["value"], target)
         if value is not None:
-            return "constant", (), {"value": value, "dtype": target, "weak": False}
+            return "constant", (), {"value": value, "dtype": target, "weak": weak}
     if _producer(x, "convert"):
         source = x.node.inputs[0]
         if source.dtype is target and not source.weak and _lossless(target, x.dtype):

@@ -110,9 +110,9 @@ class GraphContext(Context):
 
     # ---- inputs
 
-    def input(self, dtype: DType, shape: Sequence[Any], name: str = "") -> Traced:
-        """A tensor that the graph takes."""
-        return Traced(self, self._new_input(Value(dtype, tuple(shape), name=name)))
+    def input(self, dtype: DType, shape: Sequence[Any], name: str = "", weak: bool = False) -> Traced:
+        """A tensor that the graph takes, or a number (weak) of which only the type is known."""
+        return self.wrap(self._new_input(Value(dtype, tuple(shape), weak=weak, name=name)))
 
     def number_input(self, value: Any, name: str = "") -> Traced:
         """A run-time number that the graph takes; ``value`` is what it is in the call being traced."""

@@ -1,0 +1,232 @@
+// The attributes of Tensor.
+#include <algorithm>
+#include <utility>
+
+#include "tensor.h"
+
+namespace rushlight {
+
+namespace {
+
+PyObject *get_shape(PyObject *self, void *) {
+  const Meta *meta = as_tensor(self)->meta;
+  return size_new(meta->sizes(), meta->ndim);
+}
+
+PyObject *get_dtype(PyObject *self, void *) { return Py_XNewRef(dtype_object(as_tensor(self)->meta->dtype)); }
+
+PyObject *get_device(PyObject *self, void *) {
+  PyObject *device = registered(as_tensor(self)->meta->device ? "device_meta" : "device_cpu");
+  if (device) return Py_NewRef(device);
+  PyErr_SetString(PyExc_RuntimeError, "the device objects have not been registered");
+  return nullptr;
+}
+
+PyObject *get_ndim(PyObject *self, void *) { return PyLong_FromLong(as_tensor(self)->meta->ndim); }
+
+PyObject *get_itemsize(PyObject *self, void *) { return PyLong_FromLongLong(itemsize(as_tensor(self)->meta->dtype)); }
+
+PyObject *get_nbytes(PyObject *self, void *) {
+  const Meta *meta = as_tensor(self)->meta;
+  return PyLong_FromLongLong(meta->numel * itemsize(meta->dtype));
+}
+
+// ---------------------------------------------------------------- transposes
+
+PyObject *permuted(PyObject *self, const int *dims) {
+  Tensor *t = as_tensor(self);
+  if (tensor_exact(self) || !registered("permute")) return view_permute(t, dims);
+  int64_t values[kMaxDims];
+  for (int i = 0; i < t->meta->ndim; ++i) values[i] = dims[i];
+  Reference order(int_tuple(values, t->meta->ndim));
+  if (!order) return nullptr;
+  PyObject *args[] = {self, order.get()};
+  return call_registered("permute", args, 2);
+}
+
+PyObject *get_T(PyObject *self, void *) {
+  const int ndim = as_tensor(self)->meta->ndim;
+  int dims[kMaxDims];
+  for (int i = 0; i < ndim; ++i) dims[i] = ndim - 1 - i;
+  return permuted(self, dims);
+}
+
+PyObject *get_mT(PyObject *self, void *) {
+  const int ndim = as_tensor(self)->meta->ndim;
+  if (ndim < 2) {
+    return PyErr_Format(PyExc_RuntimeError,
+                        "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", ndim);
+  }
+  int dims[kMaxDims];
+  for (int i = 0; i < ndim; ++i) dims[i] = i;
+  std::swap(dims[ndim - 2], dims[ndim - 1]);
+  return permuted(self, dims);
+}
+
+// ---------------------------------------------------------------- automatic differentiation
+
+PyObject *get_requires_grad(PyObject *self, void *) { return PyBool_FromLong(requires_grad(as_tensor(self))); }
+
+int set_requires_grad(PyObject *self, PyObject *value, void *) {
+  if (value && PyBool_Check(value)) return tensor_set_requires_grad(as_tensor(self), value == Py_True);
+  PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
+  return -1;
+}
+
+bool is_leaf(Tensor *t) { return !tape_grad_fn(t); }
+
+PyObject *get_is_leaf(PyObject *self, void *) {
+  const bool leaf = is_leaf(as_tensor(self));
+  return PyErr_Occurred() ? nullptr : PyBool_FromLong(leaf);
+}
+
+PyObject *get_grad(PyObject *self, void *) {
+  Tensor *t = as_tensor(self);
+  if (t->autograd && t->autograd->grad) return Py_NewRef(t->autograd->grad);
+  if (!is_leaf(t) && !t->autograd->retains_grad &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                   "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                   "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+                   1) < 0) {
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+// What may become t.grad.
+bool check_grad(const Tensor *t, PyObject *value) {
+  if (!tensor_check(value)) {
+    PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s",
+                 Py_TYPE(value)->tp_name);
+    return false;
+  }
+  const Meta *own = t->meta, *other = as_tensor(value)->meta;
+  if (as_tensor(value) == t) {
+    PyErr_SetString(PyExc_RuntimeError, "can't assign Variable as its own grad");
+  } else if (own->dtype != other->dtype) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. Please ensure that the "
+                 "gradient and the tensor have the same dtype",
+                 dtype_name(other->dtype), dtype_name(own->dtype));
+  } else if (own->device != other->device) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "attempting to assign a gradient located on one device to a tensor located on another");
+  } else if (own->ndim != other->ndim || !std::equal(own->sizes(), own->sizes() + own->ndim, other->sizes())) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure that the "
+                 "gradient and the tensor are the same size",
+                 format_ints(other->sizes(), other->ndim).c_str(), format_ints(own->sizes(), own->ndim).c_str());
+  } else {
+    return true;
+  }
+  return false;
+}
+
+int set_grad(PyObject *self, PyObject *value, void *) {
+  Tensor *t = as_tensor(self);
+  if (!value || value == Py_None) {
+    if (t->autograd) Py_CLEAR(t->autograd->grad);
+    return 0;
+  }
+  if (!check_grad(t, value) || !tensor_autograd(t)) return -1;
+  Py_XSETREF(t->autograd->grad, Py_NewRef(value));
+  return 0;
+}
+
+PyObject *get_grad_fn(PyObject *self, void *) {
+  Node *node = tape_grad_fn(as_tensor(self));
+  if (node) return Py_NewRef(reinterpret_cast<PyObject *>(node));
+  return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
+}
+
+PyObject *get_output_nr(PyObject *self, void *) {
+  const Tensor *t = as_tensor(self);
+  return PyLong_FromUnsignedLong(t->autograd ? t->autograd->output_index : 0);
+}
+
+PyObject *get_retains_grad(PyObject *self, void *) {
+  const Tensor *t = as_tensor(self);
+  return PyBool_FromLong(t->autograd && t->autograd->retains_grad);
+}
+
+PyObject *get_base(PyObject *self, void *) {
+  const Tensor *t = as_tensor(self);
+  return Py_NewRef(t->autograd && t->autograd->base ? as_object(t->autograd->base) : Py_None);
+}
+
+PyObject *get_version(PyObject *self, void *) { return PyLong_FromUnsignedLong(as_tensor(self)->storage->version); }
+
+PyObject *get_data(PyObject *self, void *) {
+  Tensor *t = as_tensor(self);
+  meta_incref(t->meta);
+  storage_incref(t->storage);
+  return as_object(tensor_new(t->meta, t->storage, t->data));
+}
+
+int set_data(PyObject *self, PyObject *value, void *) { return tensor_set_data(as_tensor(self), value); }
+
+}  // namespace
+
+int tensor_set_requires_grad(Tensor *t, bool required) {
+  if (!is_leaf(t)) {
+    PyErr_Format(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.%s",
+                 required ? ""
+                          : " If you want to use a computed variable in a subgraph that doesn't require "
+                            "differentiation use var_no_grad = var.detach().");
+    return -1;
+  }
+  if (required && !is_differentiable(t->meta->dtype)) {
+    PyErr_SetString(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
+    return -1;
+  }
+  if (!required && !t->autograd) return 0;
+  if (!tensor_autograd(t)) return -1;
+  t->autograd->requires_grad = required;
+  return 0;
+}
+
+int tensor_set_data(Tensor *t, PyObject *value) {
+  if (!value || !tensor_check(value)) {
+    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s",
+                 value ? Py_TYPE(value)->tp_name : "nothing");
+    return -1;
+  }
+  Tensor *other = as_tensor(value);
+  if (requires_grad(t) && !is_differentiable(other->meta->dtype)) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "data set to a tensor that requires gradients must be floating point or complex dtype");
+    return -1;
+  }
+  meta_incref(other->meta);
+  storage_incref(other->storage);
+  Meta *meta = std::exchange(t->meta, other->meta);
+  Storage *storage = std::exchange(t->storage, other->storage);
+  t->data = other->data;
+  meta_decref(meta);
+  storage_decref(storage);
+  return 0;
+}
+
+PyGetSetDef tensor_properties[] = {
+    {"shape", get_shape, nullptr, "The size of each dimension, a Size.", nullptr},
+    {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
+    {"device", get_device, nullptr, "Where the elements are.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "The number of bytes of an element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "The number of bytes of all elements.", nullptr},
+    {"T", get_T, nullptr, "A view with the dimensions reversed.", nullptr},
+    {"mT", get_mT, nullptr, "A view with the last two dimensions swapped.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad, "Whether gradients are computed for this tensor.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made this tensor.", nullptr},
+    {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "The node of the tape that made this tensor, or None.", nullptr},
+    {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this tensor is.", nullptr},
+    {"retains_grad", get_retains_grad, nullptr, "Whether backward() keeps this non-leaf tensor's gradient.", nullptr},
+    {"data", get_data, set_data, "The same elements without a gradient's history.", nullptr},
+    {"_base", get_base, nullptr, "The tensor this one is a view of, or None.", nullptr},
+    {"_version", get_version, nullptr, "How often the elements have been written in place.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace rushlight

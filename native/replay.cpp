@@ -1,0 +1,329 @@
+// Replaying an instance: allocate, run the launches, count versions, record the tape, build the result.
+#include "instance.h"
+#include "tape.h"
+
+namespace rushlight {
+namespace {
+
+constexpr double kReleaseWork = 50000;  // with less work, other threads wait rather than pay for the switch
+
+// What one replay holds; released at the end, whatever happens.
+class Replay {
+ public:
+  Replay(Instance *instance, const Call &call, const char *name)
+      : instance_(*instance), plan_(*instance->plan), call_(call), name_(name), inputs_(call.tensors.size()) {}
+  ~Replay() {
+    for (Tensor *tensor : tensors_) Py_XDECREF(reinterpret_cast<PyObject *>(tensor));
+    for (Storage *storage : storages_) {
+      if (storage) storage_decref(storage);
+    }
+    for (Storage *storage : held_) storage_decref(storage);
+    for (PyObject *object : outputs_) Py_XDECREF(object);
+    if (arena_) deallocate(arena_, size_t(instance_.arena));
+  }
+  Replay(const Replay &) = delete;
+
+  PyObject *run() {
+    if (!plan_.mutated.empty() && !check_mutated()) return nullptr;
+    if (!allocate_buffers()) return nullptr;
+    std::vector<SavedValue> saved;
+    if (plan_.recipe) save_inputs(saved);
+    bool good = !instance_.run || launch_all();
+    for (int i : plan_.mutated) ++call_.tensors[i]->storage->version;
+    good = good && make_outputs() && (!plan_.recipe || record(saved)) && mark_views();
+    if (!good) {
+      for (SavedValue &value : saved) saved_release(value);
+      return nullptr;
+    }
+    return result();
+  }
+
+ private:
+  // ---------------------------------------------------------------- before anything is written
+
+  bool check_mutated() {
+    for (int i : plan_.mutated) {
+      Tensor *tensor = call_.tensors[i];
+      if (tensor->storage->readonly) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: the memory of the tensor that it writes to is read-only. Please clone() the tensor before "
+                     "performing the operation.", name_);
+        return false;
+      }
+      if (tape_check_inplace(tensor, name_) < 0) return false;
+    }
+    return true;
+  }
+
+  bool allocate_buffers() {
+    bases_.resize(inputs_ + instance_.places.size());
+    for (size_t i = 0; i < inputs_; ++i) bases_[i] = call_.tensors[i]->data;
+    if (instance_.arena && instance_.run) {
+      arena_ = static_cast<char *>(allocate(size_t(instance_.arena)));
+      if (!arena_) {
+        PyErr_NoMemory();
+        return false;
+      }
+    }
+    char **base = bases_.data() + inputs_;
+    for (const Instance::Place &place : instance_.places) {
+      Tensor *tensor = nullptr;
+      Storage *storage = nullptr;
+      if (place.kind == Instance::Place::Tensor) {
+        meta_incref(place.meta);
+        tensor = tensor_empty(place.meta);
+        if (!tensor) return false;
+        *base = tensor->data;
+      } else if (place.kind == Instance::Place::Storage && instance_.run) {
+        storage = storage_new(size_t(place.bytes));
+        if (!storage) return false;
+        *base = storage->data;
+      } else {
+        *base = arena_ + place.offset;
+      }
+      tensors_.push_back(tensor);
+      storages_.push_back(storage);
+      ++base;
+    }
+    return true;
+  }
+
+  // ---------------------------------------------------------------- steps
+
+  // While Python or other threads run, someone may give the inputs other memory.
+  void hold_inputs() {
+    for (size_t i = 0; i < inputs_; ++i) {
+      storage_incref(call_.tensors[i]->storage);
+      held_.push_back(call_.tensors[i]->storage);
+    }
+  }
+
+  bool launch_all() {
+    bool large = instance_.work > kReleaseWork;
+    if (large || instance_.calls_python) hold_inputs();
+    PyThreadState *released = nullptr;
+    int64_t status = 0;
+    bool good = true;
+    for (const Launch &launch : instance_.launches) {
+      bool needs_gil = std::holds_alternative<HostLaunch>(launch) || std::holds_alternative<RandomLaunch>(launch);
+      if (needs_gil && released) {
+        PyEval_RestoreThread(released);
+        released = nullptr;
+      } else if (!needs_gil && large && !released) {
+        released = PyEval_SaveThread();
+      }
+      good = launch_one(launch, status);
+      if (!good || status) break;
+    }
+    if (released) PyEval_RestoreThread(released);
+    if (status) raise_status(plan_, status);
+    return good && !status;
+  }
+
+  bool launch_one(const Launch &launch, int64_t &status) {
+    if (auto *kernel = std::get_if<KernelLaunch>(&launch)) {
+      status |= run_kernel(*kernel, bases_.data(), call_.scalars.data());
+    } else if (auto *gemm = std::get_if<GemmLaunch>(&launch)) {
+      status |= run_gemm(*gemm, bases_.data());
+    } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
+      copy_strided(copy->itemsize, int(copy->sizes.size()), copy->sizes.data(), at(copy->to),
+                   copy->to_strides.data(), at(copy->from), copy->from_strides.data());
+    } else if (auto *random = std::get_if<RandomLaunch>(&launch)) {
+      generator_fill(random->generator, bases_[random->buffer], random->count, random->bits);
+    } else {
+      return call_host(std::get<HostLaunch>(launch));
+    }
+    return true;
+  }
+  char *at(Address address) const { return bases_[address.buffer] + address.offset; }
+
+  // The storage of any buffer but a temporary; borrowed.
+  Storage *storage_of(int buffer) const {
+    if (buffer < int(inputs_)) return held_.empty() ? call_.tensors[buffer]->storage : held_[buffer];
+    size_t place = size_t(buffer) - inputs_;
+    return tensors_[place] ? tensors_[place]->storage : storages_[place];
+  }
+  Tensor *alias(Meta *meta, Address address) const {
+    Storage *storage = storage_of(address.buffer);
+    meta_incref(meta);
+    if (!storage) return tensor_empty(meta);  // on the meta device there is nothing to alias
+    storage_incref(storage);
+    return tensor_new(meta, storage, at(address));
+  }
+
+  bool call_host(const HostLaunch &launch) {
+    SmallVector<PyObject *, 16> arguments;
+    bool good = true;
+    for (const auto &[meta, address] : launch.arguments) {
+      Tensor *tensor = alias(meta, address);
+      if (!(good = tensor != nullptr)) break;
+      arguments.push_back(reinterpret_cast<PyObject *>(tensor));
+    }
+    if (good) {
+      PyObject *ignored = PyObject_Vectorcall(launch.function, arguments.data(), arguments.size(), nullptr);
+      good = ignored != nullptr;
+      Py_XDECREF(ignored);
+    }
+    for (PyObject *argument : arguments) Py_DECREF(argument);
+    return good;
+  }
+
+  // ---------------------------------------------------------------- outputs
+
+  bool make_outputs() {
+    size_t view = 0;
+    for (const Output &output : plan_.outputs) {
+      Tensor *tensor = nullptr;
+      if (output.kind == Output::Buffer) {
+        tensor = tensors_[size_t(output.index) - inputs_];
+        Py_INCREF(reinterpret_cast<PyObject *>(tensor));
+      } else if (output.kind == Output::Input) {
+        tensor = call_.tensors[output.index];
+        Py_INCREF(reinterpret_cast<PyObject *>(tensor));
+      } else if (output.kind == Output::View) {
+        const auto &[meta, address] = instance_.output_views[view++];
+        tensor = alias(meta, address);
+        if (!tensor) return false;
+      }
+      outputs_.push_back(reinterpret_cast<PyObject *>(tensor));
+    }
+    return true;
+  }
+
+  bool mark_views() {
+    for (size_t j = 0; j < plan_.outputs.size(); ++j) {
+      if (plan_.outputs[j].kind != Output::View) continue;
+      int buffer = plan_.views[plan_.outputs[j].index].buffer;
+      if (buffer >= int(inputs_)) continue;
+      if (tape_mark_view(call_.tensors[buffer], reinterpret_cast<Tensor *>(outputs_[j])) < 0) return false;
+    }
+    return true;
+  }
+
+  PyObject *take_output(size_t j) {
+    PyObject *object = outputs_[j];
+    outputs_[j] = nullptr;
+    return object ? object : Py_NewRef(Py_None);
+  }
+  PyObject *result() {
+    if (plan_.result_kind == ResultKind::Single) return take_output(0);
+    if (plan_.result_kind == ResultKind::None) Py_RETURN_NONE;
+    Py_ssize_t count = Py_ssize_t(outputs_.size());
+    if (plan_.result_kind == ResultKind::List) {
+      PyObject *list = PyList_New(count);
+      for (Py_ssize_t j = 0; list && j < count; ++j) PyList_SET_ITEM(list, j, take_output(size_t(j)));
+      return list;
+    }
+    if (plan_.result_kind == ResultKind::Tuple) {
+      PyObject *tuple = PyTuple_New(count);
+      for (Py_ssize_t j = 0; tuple && j < count; ++j) PyTuple_SET_ITEM(tuple, j, take_output(size_t(j)));
+      return tuple;
+    }
+    for (PyObject *&output : outputs_) {
+      if (!output) output = Py_NewRef(Py_None);
+    }
+    return PyObject_Vectorcall(plan_.result, outputs_.data(), outputs_.size(), nullptr);
+  }
+
+  // ---------------------------------------------------------------- tape
+
+  // Inputs are saved with the version that the launches read.
+  void save_inputs(std::vector<SavedValue> &saved) {
+    saved.resize(plan_.recipe->saved.size());
+    for (size_t k = 0; k < saved.size(); ++k) {
+      if (plan_.recipe->saved[k].kind != 0) continue;
+      int index = plan_.recipe->saved[k].index;
+      Tensor *tensor = call_.tensors[index];
+      saved[k].kind = SavedValue::Input;
+      saved[k].version = tensor->storage->version;
+      if (is_mutated(index)) {  // its history will run through the new node: holding it would close a cycle
+        save_memory(saved[k], tensor->meta, tensor->storage, tensor->data);
+      } else {
+        Py_INCREF(reinterpret_cast<PyObject *>(tensor));
+        saved[k].tensor = tensor;
+      }
+    }
+  }
+  bool is_mutated(int input) const {
+    for (int i : plan_.mutated) {
+      if (call_.tensors[i] == call_.tensors[input]) return true;
+    }
+    return false;
+  }
+  static void save_memory(SavedValue &value, Meta *meta, Storage *storage, char *data) {
+    meta_incref(meta);
+    storage_incref(storage);
+    value.meta = meta;
+    value.storage = storage;
+    value.data = data;
+  }
+
+  bool record(std::vector<SavedValue> &saved) {
+    size_t ints = 0;
+    for (size_t k = 0; k < saved.size(); ++k) {
+      const Recipe::Saved &source = plan_.recipe->saved[k];
+      switch (source.kind) {
+        case 1: {
+          auto *output = reinterpret_cast<Tensor *>(outputs_[source.index]);
+          saved[k].kind = SavedValue::Output;
+          save_memory(saved[k], output->meta, output->storage, output->data);
+          break;
+        }
+        case 2: {
+          saved[k].kind = SavedValue::Hidden;
+          Storage *storage = storage_of(source.index);
+          if (!storage) break;  // the meta device
+          save_memory(saved[k], instance_.places[size_t(source.index) - inputs_].meta, storage,
+                      bases_[source.index]);
+          break;
+        }
+        case 3: saved[k].object = scalar_object(source.index); break;
+        case 4: saved[k].object = PyLong_FromLongLong(instance_.saved_ints[ints++]); break;
+        default: continue;
+      }
+      if (source.kind >= 3) {
+        saved[k].kind = SavedValue::Object;
+        if (!saved[k].object) return false;
+      } else if (saved[k].storage) {
+        saved[k].version = saved[k].storage->version;
+      }
+    }
+    return tape_record(plan_.recipe, call_.tensors.data(), reinterpret_cast<Tensor **>(outputs_.data()),
+                       std::move(saved)) == 0;
+  }
+
+  PyObject *scalar_object(int word) const {
+    int64_t value = call_.scalars[word];
+    auto number = [](int64_t bits) {
+      double result;
+      std::memcpy(&result, &bits, sizeof result);
+      return result;
+    };
+    switch (call_.kinds[word]) {
+      case 'b': return PyBool_FromLong(value != 0);
+      case 'f': return PyFloat_FromDouble(number(value));
+      case 'c': return PyComplex_FromDoubles(number(value), number(call_.scalars[word + 1]));
+      default: return PyLong_FromLongLong(value);
+    }
+  }
+
+  Instance &instance_;
+  const Plan &plan_;
+  const Call &call_;
+  const char *name_;
+  size_t inputs_;
+  SmallVector<char *, 24> bases_;
+  SmallVector<Tensor *, 8> tensors_;    // per place; owned
+  SmallVector<Storage *, 8> storages_;  // per place; owned
+  SmallVector<Storage *, 8> held_;      // of the inputs; owned
+  SmallVector<PyObject *, 8> outputs_;  // owned
+  char *arena_ = nullptr;
+};
+
+}  // namespace
+
+PyObject *replay(Instance *instance, const Call &call, const char *name) {
+  return Replay(instance, call, name).run();
+}
+
+}  // namespace rushlight

@@ -1,0 +1,150 @@
+// Running kernels and matrix products: loops that the machine code does not contain, and the split over threads.
+#include <algorithm>
+
+#include "plan.h"
+
+namespace rushlight {
+namespace {
+
+constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
+constexpr int64_t kColumnUnit = 64;      // parts of a vectorised loop begin at multiples of this
+constexpr int64_t kRowUnit = 16;         // the same for the rows and columns of a matrix product
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A kernel over rows (the core's loops and P1 flattened) times columns (P0). Columns are cut into `parts` of `length`.
+struct KernelRun {
+  const KernelLaunch &launch;
+  char *const *bases;
+  const int64_t *scalars;
+  int64_t parts = 1, length = 0;
+
+  int64_t rows(int64_t begin, int64_t end, int64_t column, int64_t columns) const {
+    size_t count = launch.operands.size(), loops = launch.sizes.size(), outer = launch.outer_sizes.size();
+    SmallVector<char *, 24> pointers(count);
+    SmallVector<int64_t, 8> sizes(loops);
+    std::copy(launch.sizes.begin(), launch.sizes.end(), sizes.begin());
+    sizes[1] = columns;
+    char *scratch = nullptr;
+    if (launch.scratch && !(scratch = thread_scratch(launch.scratch))) return kOutOfMemory;
+    int64_t status = 0, inner = launch.sizes[0];
+    for (int64_t row = begin; row < end;) {
+      int64_t first = row % inner, index = row / inner;
+      sizes[0] = std::min(inner - first, end - row);
+      for (size_t i = 0; i < count; ++i) {
+        const int64_t *strides = &launch.strides[i * loops];
+        pointers[i] = base(i) + first * strides[0] + column * strides[1];
+      }
+      for (size_t o = outer; o-- > 0; index /= launch.outer_sizes[o]) {
+        int64_t position = index % launch.outer_sizes[o];
+        for (size_t i = 0; i < count; ++i) pointers[i] += position * launch.outer_strides[i * outer + o];
+      }
+      status |= launch.entry(pointers.data(), sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
+                             scratch, kernel_functions.data());
+      row += sizes[0];
+    }
+    return status;
+  }
+  char *base(size_t operand) const {
+    Address address = launch.operands[operand];
+    return address.buffer < 0 ? reinterpret_cast<char *>(address.offset) : bases[address.buffer] + address.offset;
+  }
+
+  // Units are numbered row by row, part by part.
+  int64_t units(int64_t begin, int64_t end) const {
+    if (parts == 1) return rows(begin, end, 0, launch.sizes[1]);
+    int64_t status = 0;
+    while (begin < end) {
+      int64_t row = begin / parts, part = begin % parts, taken = std::min(parts - part, end - begin);
+      int64_t column = part * length;
+      status |= rows(row, row + 1, column, std::min(taken * length, launch.sizes[1] - column));
+      begin += taken;
+    }
+    return status;
+  }
+};
+
+int64_t run_parallel(KernelRun &run) {
+  const KernelLaunch &launch = run.launch;
+  int64_t columns = launch.sizes[1], threads = thread_count();
+  if (launch.rows < 4 * threads) {
+    int64_t unit = launch.vector == 'P' ? kColumnUnit : 1;
+    int64_t wanted = divide_up(4 * threads, std::max<int64_t>(launch.rows, 1));
+    run.length = divide_up(divide_up(columns, wanted), unit) * unit;
+    run.parts = divide_up(columns, run.length);
+  }
+  int64_t count = launch.rows * run.parts;
+  auto grain = int64_t(kParallelWork / std::max(launch.work / double(count), 1.0));
+  auto task = [](void *context, int64_t begin, int64_t end) {
+    return static_cast<KernelRun *>(context)->units(begin, end);
+  };
+  return parallel_for(count, std::max<int64_t>(grain, 1), task, &run);
+}
+
+// ---------------------------------------------------------------- matrix products
+
+// One product per batch element and per block of rows or columns.
+struct GemmRun {
+  const GemmLaunch &launch;
+  char *const *bases;
+  int64_t blocks = 1, length = 0;  // blocks of `length` rows, or columns if there are more of those
+  bool by_rows = true;
+
+  char *matrix(const GemmLaunch::Matrix &matrix, int64_t batch) const {
+    char *data = bases[matrix.address.buffer] + matrix.address.offset;
+    for (size_t d = launch.batch.size(); d-- > 0; batch /= launch.batch[d]) {
+      data += batch % launch.batch[d] * matrix.batch_strides[d];
+    }
+    return data;
+  }
+  void unit(int64_t index) const {
+    int64_t batch = index / blocks, begin = index % blocks * length, item = itemsize(launch.dtype);
+    char *a = matrix(launch.a, batch), *b = matrix(launch.b, batch), *out = matrix(launch.out, batch);
+    int64_t m = launch.m, n = launch.n;
+    if (by_rows) {
+      a += begin * item * (launch.a.transposed ? 1 : launch.a.leading);
+      out += begin * item * launch.out.leading;
+      m = std::min(length, m - begin);
+    } else {
+      b += begin * item * (launch.b.transposed ? launch.b.leading : 1);
+      out += begin * item;
+      n = std::min(length, n - begin);
+    }
+    gemm(launch.dtype, launch.a.transposed, launch.b.transposed, m, n, launch.k, a, launch.a.leading, b,
+         launch.b.leading, out, launch.out.leading);
+  }
+};
+
+}  // namespace
+
+int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *words) {
+  SmallVector<int64_t, 16> gathered;
+  for (int word : launch.scalars) gathered.push_back(words[word]);
+  KernelRun run{launch, bases, launch.scalars.empty() ? words : gathered.data()};
+  if (launch.work > kParallelWork && launch.rows * launch.sizes[1] > 1 && thread_count() > 1) {
+    return run_parallel(run);
+  }
+  return run.rows(0, launch.rows, 0, launch.sizes[1]);
+}
+
+int64_t run_gemm(const GemmLaunch &launch, char *const *bases) {
+  GemmRun run{launch, bases};
+  int64_t batches = 1;
+  for (int64_t size : launch.batch) batches *= size;
+  run.by_rows = launch.m >= launch.n;
+  int64_t extent = run.length = run.by_rows ? launch.m : launch.n;
+  double work = double(launch.m) * double(launch.n) * double(std::max<int64_t>(launch.k, 1));
+  int64_t threads = thread_count();
+  if (threads > 1 && batches < threads && work > 4 * kParallelWork) {
+    run.length = divide_up(divide_up(extent, divide_up(threads, batches)), kRowUnit) * kRowUnit;
+    run.blocks = divide_up(extent, run.length);
+  }
+  auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {
+    for (int64_t i = begin; i < end; ++i) static_cast<GemmRun *>(context)->unit(i);
+    return 0;
+  };
+  auto grain = int64_t(4 * kParallelWork / std::max(work / double(run.blocks), 1.0));
+  return parallel_for(batches * run.blocks, std::max<int64_t>(grain, 1), task, &run);
+}
+
+}  // namespace rushlight

@@ -1,0 +1,423 @@
+// What a node does in the backward pass: gradients of outputs in, gradients of inputs out.
+//
+// With grad mode off (the usual case) views and copies are layout arithmetic; with grad mode on (create_graph) everything
+// is a call of a registered operator, so that the result can be differentiated again.
+#include <algorithm>
+#include <thread>
+
+#include "small_vector.h"
+#include "tape.h"
+
+namespace rushlight {
+namespace {
+
+using Arguments = SmallVector<PyObject *, 16>;
+
+const char kTwice[] =
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward.";
+
+bool raise_twice() {
+  PyErr_SetString(PyExc_RuntimeError, kTwice);
+  return false;
+}
+
+PyObject *or_none(Tensor *t) { return t ? as_object(t) : Py_None; }
+
+TensorRef reshape(Tensor *t, const std::vector<int64_t> &sizes) {
+  if (native_arithmetic(t)) {
+    Layout layout = layout_of(t->meta);
+    if (layout_reshape(layout, sizes.data(), int(sizes.size()))) return tensor_alias(t, layout);
+  }
+  ObjectRef shape(int_tuple(sizes.data(), int(sizes.size())));
+  return shape ? call_operator("reshape", {as_object(t), shape.get()}) : TensorRef();
+}
+
+std::vector<int64_t> sizes_of(const Meta *m) { return {m->sizes(), m->sizes() + m->ndim}; }
+
+// ---------------------------------------------------------------- results of operators and Python functions
+
+bool take_gradient(Node *node, size_t i, PyObject *item, Gradients &results) {
+  if (item == Py_None) return true;
+  if (!tensor_check(item)) {
+    PyErr_Format(PyExc_TypeError, "%s: gradient %zu must be a tensor or None, but is of type '%s'", node_name(node), i,
+                 Py_TYPE(item)->tp_name);
+    return false;
+  }
+  results[i] = TensorRef::borrow(as_tensor(item));
+  return true;
+}
+
+// A tuple or list with one entry per edge, or the only entry itself. Takes the object over, so that afterwards `results`
+// holds the only references.
+bool take_gradients(Node *node, ObjectRef object, Gradients &results) {
+  if (!object) return false;
+  const size_t count = node->edges.count;
+  const bool sequence = PyTuple_Check(object.get()) || PyList_Check(object.get());
+  if (!sequence && count == 1) return take_gradient(node, 0, object.get(), results);
+  const size_t given = sequence ? size_t(PySequence_Fast_GET_SIZE(object.get())) : 1;
+  bool surplus = false;  // entries beyond the edges may only be None
+  for (size_t i = count; sequence && i < given; ++i) {
+    surplus |= PySequence_Fast_GET_ITEM(object.get(), Py_ssize_t(i)) != Py_None;
+  }
+  if (!sequence || given < count || surplus) {
+    PyErr_Format(PyExc_RuntimeError, "function %s returned an incorrect number of gradients (expected %zu, got %zu)",
+                 node_name(node), count, given);
+    return false;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!take_gradient(node, i, PySequence_Fast_GET_ITEM(object.get(), Py_ssize_t(i)), results)) return false;
+  }
+  return true;
+}
+
+bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
+  if (node->released) return raise_twice();
+  const size_t saved = node->saved.size();
+  Arguments arguments(saved + node->input_count);
+  size_t unpacked = 0;
+  while (unpacked < saved && (arguments[unpacked] = saved_unpack(node, node->saved[unpacked]))) ++unpacked;
+  ObjectRef object;
+  if (unpacked == saved) {
+    for (uint32_t i = 0; i < node->input_count; ++i) arguments[saved + i] = or_none(given[i]);
+    object = ObjectRef(operator_call(node->recipe->op, arguments.data(), arguments.size()));
+  }
+  for (size_t i = 0; i < unpacked; ++i) Py_DECREF(arguments[i]);
+  return take_gradients(node, std::move(object), results);
+}
+
+bool apply_python(Node *node, Tensor *const *given, Gradients &results) {
+  if (!node->callable) return raise_twice();
+  Arguments arguments(node->input_count);
+  for (uint32_t i = 0; i < node->input_count; ++i) arguments[i] = or_none(given[i]);
+  ObjectRef callable = ObjectRef::borrow(node->callable);
+  return take_gradients(node, ObjectRef(PyObject_Vectorcall(callable.get(), arguments.data(), arguments.size(), nullptr)),
+                        results);
+}
+
+// ---------------------------------------------------------------- views
+
+// The slices that a Slice or Select view takes of its base, each of `arguments` as (dim, start, step, length).
+struct Quadruple {
+  int64_t dim, start, step, length;
+};
+
+std::vector<Quadruple> quadruples(const Node *node) {
+  std::vector<Quadruple> result;
+  for (size_t i = 0; i + 3 < node->arguments.size(); i += 4) {
+    const int64_t *a = node->arguments.data() + i;
+    result.push_back({a[0], a[1], a[2], a[3]});
+  }
+  return result;
+}
+
+// The base's sizes with every sliced dim replaced by its length.
+std::vector<int64_t> sliced_sizes(const Node *node) {
+  std::vector<int64_t> sizes = sizes_of(node->base_meta);
+  for (const Quadruple &q : quadruples(node)) sizes[q.dim] = q.length;
+  return sizes;
+}
+
+// The sliced region of a tensor that has the base's shape.
+TensorRef sliced_region(const Node *node, Tensor *whole) {
+  Layout layout = layout_of(whole->meta);
+  for (const Quadruple &q : quadruples(node)) {
+    layout.offset += q.start * layout.strides[q.dim];
+    layout.strides[q.dim] *= q.step;
+    layout.sizes[q.dim] = q.length;
+  }
+  return tensor_alias(whole, layout);
+}
+
+TensorRef slice_gradient(Node *node, Tensor *g) {
+  TensorRef part = reshape(g, sliced_sizes(node));
+  if (!part) return {};
+  if (native_arithmetic(g)) {
+    TensorRef whole = tensor_shaped(g->meta->dtype, node->base_meta, true);
+    TensorRef region = whole ? sliced_region(node, whole.get()) : TensorRef();
+    if (!region) return {};
+    copy_into(region.get(), part.get());
+    return whole;
+  }
+  std::vector<int64_t> sizes = sliced_sizes(node);
+  const std::vector<Quadruple> slices = quadruples(node);
+  for (auto q = slices.rbegin(); q != slices.rend(); ++q) {
+    sizes[q->dim] = node->base_meta->sizes()[q->dim];
+    const int64_t numbers[] = {q->dim, q->start, q->step, q->length};
+    ObjectRef shape(int_tuple(sizes.data(), int(sizes.size()))), slice(int_tuple(numbers, 4));
+    if (!shape || !slice) return {};
+    auto number = [&slice](int i) { return PyTuple_GET_ITEM(slice.get(), i); };
+    part = call_operator("slice_backward", {as_object(part.get()), shape.get(), number(0), number(1), number(2), number(3)});
+    if (!part) return {};
+  }
+  return part;
+}
+
+TensorRef permute_gradient(Node *node, Tensor *g) {
+  std::vector<int64_t> inverse(node->arguments.size());
+  for (size_t i = 0; i < inverse.size(); ++i) inverse[node->arguments[i]] = int64_t(i);
+  if (native_arithmetic(g)) {
+    Layout layout;
+    for (int64_t d : inverse) {
+      layout.sizes.push_back(g->meta->sizes()[d]);
+      layout.strides.push_back(g->meta->strides()[d]);
+    }
+    return tensor_alias(g, layout);
+  }
+  ObjectRef dims(int_tuple(inverse.data(), int(inverse.size())));
+  return dims ? call_operator("permute", {as_object(g), dims.get()}) : TensorRef();
+}
+
+Layout layout_at(const Meta *m, int64_t offset) {
+  Layout layout = layout_of(m);
+  layout.offset = offset;
+  return layout;
+}
+
+// Does a view at this offset stay within the memory of a tensor laid out like `base`?
+bool within(const Meta *base, const Meta *view, int64_t offset) {
+  int64_t base_low, base_high, low, high;
+  meta_extent(base, &base_low, &base_high);
+  meta_extent(view, &low, &high);
+  const int64_t shift = offset * itemsize(base->dtype);
+  return view->numel == 0 || (low + shift >= base_low && high + shift <= base_high);
+}
+
+TensorRef as_strided_gradient(Node *node, Tensor *g) {
+  const Meta *base = node->base_meta, *view = node->metas[0];
+  const int64_t offset = node->arguments[0];
+  if (native_arithmetic(g) && g->meta->dtype == base->dtype && never_overlaps(base) && never_overlaps(view) &&
+      within(base, view, offset)) {
+    TensorRef whole = tensor_strided(base, true);
+    TensorRef region = whole ? tensor_alias(whole.get(), layout_at(view, offset)) : TensorRef();
+    if (!region) return {};
+    copy_into(region.get(), g);
+    return whole;
+  }
+  TensorRef positions = tensor_positions(base, view, offset);
+  TensorRef flat = positions ? reshape(g, {view->numel}) : TensorRef();
+  TensorRef zeros = flat ? tensor_contiguous(g->meta->dtype, g->meta->device, {base->numel}, true) : TensorRef();
+  ObjectRef dim(PyLong_FromLong(0));
+  if (!zeros || !dim) return {};
+  TensorRef sum = call_operator("scatter_add", {as_object(zeros.get()), dim.get(), as_object(positions.get()),
+                                                as_object(flat.get())});
+  return sum ? reshape(sum.get(), sizes_of(base)) : TensorRef();
+}
+
+TensorRef view_gradient(Node *node, Tensor *g) {
+  switch (node->view_kind) {
+    case ViewKind::Reshape:
+    case ViewKind::Unsqueeze:
+    case ViewKind::Squeeze: return reshape(g, sizes_of(node->base_meta));
+    case ViewKind::Permute: return permute_gradient(node, g);
+    case ViewKind::Expand: {
+      ObjectRef sizes(int_tuple(node->base_meta->sizes(), node->base_meta->ndim));
+      return sizes ? call_operator("sum_to_size", {as_object(g), sizes.get()}) : TensorRef();
+    }
+    case ViewKind::Slice:
+    case ViewKind::Select: return slice_gradient(node, g);
+    case ViewKind::AsStrided: return as_strided_gradient(node, g);
+    case ViewKind::Detach:
+    case ViewKind::Alias: break;
+  }
+  return TensorRef::borrow(g);
+}
+
+// ---------------------------------------------------------------- writes into views
+
+bool apply_written(CopySlices *slices, Tensor *part, Gradients &results) {
+  Node *function = slices->function;
+  SmallVector<Tensor *, 8> given(function->input_count);
+  std::fill(given.begin(), given.end(), nullptr);
+  given[slices->output] = part;
+  return node_apply(function, given.data(), results);
+}
+
+// Hands the gradients of the written operator on, except the one of the view's former value.
+void forward_others(CopySlices *slices, Gradients &from, Gradients &to) {
+  size_t next = 1;
+  for (size_t k = 0; k < from.size(); ++k) {
+    if (int32_t(k) != slices->self_edge) to[next++] = std::move(from[k]);
+  }
+}
+
+bool check_part(Node *node, const Tensor *part, const Meta *view) {
+  if (same_sizes(part->meta, view) && part->meta->dtype == view->dtype) return true;
+  PyErr_Format(PyExc_RuntimeError, "Function %s returned an invalid gradient at index 0 - got %s but expected shape %s",
+               node_name(node), format_ints(part->meta->sizes(), part->meta->ndim).c_str(),
+               format_ints(view->sizes(), view->ndim).c_str());
+  return false;
+}
+
+bool copy_slices_natively(Node *node, Tensor *g, Gradients &results) {
+  CopySlices *slices = node->slices;
+  TensorRef whole = tensor_strided(node->metas[0], false);
+  if (!whole) return false;
+  copy_into(whole.get(), g);
+  TensorRef region = tensor_alias(whole.get(), layout_at(slices->view_meta, slices->offset));
+  TensorRef part = region ? tensor_copy(region.get(), slices->view_meta) : TensorRef();
+  if (!part) return false;
+  Ref<Node> function = Ref<Node>::borrow(slices->function);
+  Gradients inner(function->edges.count);
+  if (!apply_written(slices, part.get(), inner)) return false;
+  Tensor *former = slices->self_edge >= 0 ? inner[slices->self_edge].get() : nullptr;
+  if (former) {
+    if (!check_part(function.get(), former, slices->view_meta)) return false;
+    copy_into(region.get(), former);
+  } else {
+    fill_zero(region.get());
+  }
+  forward_others(slices, inner, results);
+  results[0] = std::move(whole);
+  return true;
+}
+
+bool copy_slices_by_operators(Node *node, Tensor *g, Gradients &results) {
+  CopySlices *slices = node->slices;
+  const Meta *base = node->metas[0], *view = slices->view_meta;
+  TensorRef positions = tensor_positions(base, view, slices->offset);
+  TensorRef flat = positions ? reshape(g, {base->numel}) : TensorRef();
+  ObjectRef dim(PyLong_FromLong(0));
+  if (!flat || !dim) return false;
+  TensorRef gathered = call_operator("gather", {as_object(flat.get()), dim.get(), as_object(positions.get())});
+  TensorRef part = gathered ? reshape(gathered.get(), sizes_of(view)) : TensorRef();
+  if (!part) return false;
+  Ref<Node> function = Ref<Node>::borrow(slices->function);
+  Gradients inner(function->edges.count);
+  if (!apply_written(slices, part.get(), inner)) return false;
+  Tensor *former = slices->self_edge >= 0 ? inner[slices->self_edge].get() : nullptr;
+  if (former && !check_part(function.get(), former, view)) return false;
+  TensorRef source = former ? reshape(former, {view->numel})
+                            : tensor_contiguous(g->meta->dtype, g->meta->device, {view->numel}, true);
+  if (!source) return false;
+  TensorRef written = call_operator("scatter", {as_object(flat.get()), dim.get(), as_object(positions.get()),
+                                                as_object(source.get())});
+  TensorRef whole = written ? reshape(written.get(), sizes_of(base)) : TensorRef();
+  if (!whole) return false;
+  forward_others(slices, inner, results);
+  results[0] = std::move(whole);
+  return true;
+}
+
+bool apply_copy_slices(Node *node, Tensor *g, Gradients &results) {
+  if (!node->slices) return raise_twice();
+  const Meta *base = node->metas[0];
+  const bool native = native_arithmetic(g) && g->meta->dtype == base->dtype && same_sizes(g->meta, base) &&
+                      never_overlaps(base) && within(base, node->slices->view_meta, node->slices->offset);
+  return native ? copy_slices_natively(node, g, results) : copy_slices_by_operators(node, g, results);
+}
+
+// ---------------------------------------------------------------- leaves
+
+// One thread at a time adds to a leaf: operators release the GIL.
+class LeafLock {
+ public:
+  explicit LeafLock(Node *node) : node_(node) {
+    const unsigned long me = PyThread_get_thread_ident();
+    while (node_->accumulating && node_->accumulating != me) {  // a finalizer may come back to a leaf of this thread
+      Py_BEGIN_ALLOW_THREADS
+      std::this_thread::yield();
+      Py_END_ALLOW_THREADS
+    }
+    previous_ = node_->accumulating;
+    node_->accumulating = me;
+  }
+  ~LeafLock() { node_->accumulating = previous_; }
+  LeafLock(const LeafLock &) = delete;
+
+ private:
+  Node *node_;
+  unsigned long previous_;
+};
+
+// May a gradient in this layout become the leaf's .grad? Strides must be the leaf's if the leaf is dense.
+bool suits_leaf(const Meta *gradient, const Meta *leaf) {
+  if (!(leaf->flags & kDense)) return gradient->contiguous();
+  if (!(gradient->flags & kDense)) return false;
+  for (int d = 0; d < leaf->ndim; ++d) {
+    if (leaf->sizes()[d] > 1 && leaf->strides()[d] != gradient->strides()[d]) return false;
+  }
+  return true;
+}
+
+TensorRef first_gradient(Tensor *leaf, TensorRef g) {
+  if (native_arithmetic(g.get())) {
+    if (exclusively_owned(g.get()) && suits_leaf(g->meta, leaf->meta)) return g;
+    return tensor_copy(g.get(), leaf->meta);
+  }
+  return call_operator("clone", {as_object(g.get())});
+}
+
+}  // namespace
+
+bool exclusively_owned(const Tensor *t) {
+  return Py_REFCNT(t) == 1 && t->storage->references == 1 && !t->storage->owner && !t->storage->readonly &&
+         !t->autograd && !t->weakrefs && !t->dict && t->meta->flags & kDense;
+}
+
+bool accumulate_leaf(Node *node, TensorRef g) {
+  if (!node->leaf || !g) return true;
+  TensorRef leaf = TensorRef::borrow(node->leaf);
+  LeafLock lock(node);
+  Autograd *a = tensor_autograd(leaf.get());
+  if (!a) return false;
+  if (!a->grad) {
+    TensorRef first = first_gradient(leaf.get(), std::move(g));
+    if (!first) return false;
+    Py_XSETREF(a->grad, as_object(first.release()));
+    return true;
+  }
+  ObjectRef present = ObjectRef::borrow(a->grad);
+  const bool in_place = !thread_state.grad_enabled;
+  TensorRef sum = call_operator(in_place ? "add_" : "add", {present.get(), as_object(g.get())});
+  if (!sum) return false;
+  if (!in_place) Py_XSETREF(a->grad, as_object(sum.release()));
+  return true;
+}
+
+TensorRef call_operator(const char *name, std::initializer_list<PyObject *> arguments) {
+  ObjectRef result(call_registered(name, arguments.begin(), arguments.size()));
+  if (!result) return {};
+  if (!tensor_check(result.get())) {
+    PyErr_Format(PyExc_TypeError, "the operator '%s' returned an object of type '%s', not a tensor", name,
+                 Py_TYPE(result.get())->tp_name);
+    return {};
+  }
+  return TensorRef(as_tensor(result.release()));
+}
+
+bool accumulate_slice(Node *node, Tensor *g, Tensor *buffer) {
+  TensorRef part = reshape(g, sliced_sizes(node));
+  TensorRef region = part ? sliced_region(node, buffer) : TensorRef();
+  return region && call_operator("add_", {as_object(region.get()), as_object(part.get())});
+}
+
+bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
+  if (node->kind == NodeKind::Python) return apply_python(node, given, results);
+  // The gradient of nothing is nothing.
+  if (std::all_of(given, given + node->input_count, [](Tensor *t) { return !t; })) return true;
+  switch (node->kind) {
+    case NodeKind::Recipe: return apply_recipe(node, given, results);
+    case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results);
+    case NodeKind::View: return bool(results[0] = view_gradient(node, given[0]));
+    default: return true;
+  }
+}
+
+void node_release(Node *node) {
+  node_release_saved(node);
+  if (node->kind == NodeKind::CopySlices && node->slices && node->slices->function->metas.count == 1) {
+    node_release_saved(node->slices->function);
+  }
+  if (node->kind != NodeKind::Python || !node->callable) return;
+  // A function object frees what it saved, if it has a way to.
+  ObjectRef callable = ObjectRef::borrow(node->callable);
+  ObjectRef method(PyObject_GetAttrString(callable.get(), "release"));
+  if (!method) return PyErr_Clear();
+  ObjectRef done(PyObject_CallNoArgs(method.get()));
+  if (!done) PyErr_WriteUnraisable(method.get());
+}
+
+}  // namespace rushlight

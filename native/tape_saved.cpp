@@ -1,0 +1,75 @@
+// Values that a node keeps for the backward pass.
+#include "tape.h"
+
+namespace rushlight {
+namespace {
+
+std::string describe(const Meta *meta) {
+  return std::string("torch.") + dtype_scalar_name(meta->dtype) + "Tensor " + format_ints(meta->sizes(), meta->ndim);
+}
+
+PyObject *raise_modified(Node *node, const SavedValue &value, const Meta *meta, uint32_t version) {
+  std::string origin;
+  if (value.kind != SavedValue::Input) {
+    origin = ", which is output " + std::to_string(value.output_index) + " of " + node_name(node);
+  } else if (value.tensor && value.tensor->autograd && value.tensor->autograd->grad_fn) {
+    const Autograd *a = value.tensor->autograd;
+    origin = ", which is output " + std::to_string(a->output_index) + " of " + node_name(a->grad_fn);
+  }
+  PyErr_Format(PyExc_RuntimeError,
+               "one of the variables needed for gradient computation has been modified by an inplace operation: [%s]%s, "
+               "is at version %u; expected version %u instead. It was saved by %s. Hint: enable anomaly detection to "
+               "find the operation that failed to compute its gradient, with "
+               "torch.autograd.set_detect_anomaly(True).",
+               describe(meta).c_str(), origin.c_str(), version, value.version, node_name(node));
+  return nullptr;
+}
+
+// A new tensor over the saved memory; under create_graph it carries the edge to the node that made it.
+PyObject *rebuild(Node *node, const SavedValue &value) {
+  meta_incref(value.meta);
+  storage_incref(value.storage);
+  TensorRef t(tensor_new(value.meta, value.storage, value.data));
+  if (!t) return nullptr;
+  const bool connected = value.kind != SavedValue::Input && value.output_index < node->input_count;
+  if (connected && thread_state.grad_enabled && is_differentiable(value.meta->dtype) &&
+      tape_set_history(t.get(), node, value.output_index) < 0) {
+    return nullptr;
+  }
+  return as_object(t.release());
+}
+
+}  // namespace
+
+void saved_release(SavedValue &value) {
+  Py_CLEAR(value.tensor);
+  Py_CLEAR(value.object);
+  if (value.meta) meta_decref(value.meta);
+  if (value.storage) storage_decref(value.storage);
+  value.meta = nullptr;
+  value.storage = nullptr;
+}
+
+bool saved_pack_check(const SavedValue &value) {
+  const Storage *storage = value.tensor ? value.tensor->storage : nullptr;
+  if (value.kind != SavedValue::Input || !storage || !storage->inference) return true;
+  PyErr_SetString(PyExc_RuntimeError,
+                  "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+                  "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+                  "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  return false;
+}
+
+PyObject *saved_unpack(Node *node, const SavedValue &value) {
+  if (value.kind == SavedValue::Object) return Py_NewRef(value.object ? value.object : Py_None);
+  if (value.tensor) {
+    const uint32_t version = value.tensor->storage->version;
+    if (version != value.version) return raise_modified(node, value, value.tensor->meta, version);
+    return Py_NewRef(as_object(value.tensor));
+  }
+  if (!value.meta) Py_RETURN_NONE;
+  if (value.storage->version != value.version) return raise_modified(node, value, value.meta, value.storage->version);
+  return rebuild(node, value);
+}
+
+}  // namespace rushlight

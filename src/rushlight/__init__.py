@@ -1,0 +1,46 @@
+"""Rushlight: a deep-learning framework with PyTorch's API and eager behaviour.
+
+Every operator is a few lines of Python, compiled by LLVM when it is first used and replayed by a small native core.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+from types import ModuleType as _ModuleType
+
+from . import _core, dtypes, nn
+from ._core import Generator, Size, Tensor
+from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .codegen.compile import external_addresses as _external_addresses
+from .device import device
+from .dtypes import (
+    bfloat16, bool, complex32, complex64, complex128, dtype, float16, float32, float64, get_default_dtype, int8, int16,
+    int32, int64, set_default_dtype, uint8, uint16, uint32, uint64,
+)  # fmt: skip
+from .ops import load as _load
+from .promotion import can_cast, promote_types
+from .tensor import install as _install
+
+_core.set_kernel_functions(_external_addresses())
+_load()
+
+
+def _resolve(path: str) -> _ModuleType:
+    """The module for a path such as ``nn.functional``; made if there is none."""
+    name = f"{__name__}.{path}"
+    if name not in _sys.modules:
+        _sys.modules[name] = _ModuleType(name)
+        parent, _, last = name.rpartition(".")
+        setattr(_sys.modules[parent], last, _sys.modules[name])
+    return _sys.modules[name]
+
+
+_install(_sys.modules[__name__], _resolve)
+
+from . import autograd, optim  # noqa: E402
+from .creation import *  # noqa: E402, F403
+from .random import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402
+
+half, short, int, long, double, cfloat, cdouble = float16, int16, int32, int64, float64, complex64, complex128  # noqa: A001
+float = float32  # noqa: A001
+__version__ = "0.1.0"

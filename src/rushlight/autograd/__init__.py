@@ -1,0 +1,23 @@
+"""Automatic differentiation: backward passes and the modes that govern recording."""
+
+from rushlight.autograd import tensor_methods as _tensor_methods  # noqa: F401  (attaches the methods)
+from rushlight.autograd.engine import backward, grad
+from rushlight.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "backward",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]

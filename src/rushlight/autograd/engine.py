@@ -1,0 +1,94 @@
+"""`backward` and `grad`: entry points of the native backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rushlight import _core
+from rushlight._core import Tensor
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def _as_tuple(values: Any) -> tuple[Any, ...]:
+    return (values,) if isinstance(values, Tensor) else tuple(values)
+
+
+def _gradients(gradients: Any, count: int) -> tuple[Any, ...]:
+    return (None,) * count if gradients is None else _as_tuple(gradients)
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from.
+
+    `grad_tensors` holds the gradient of each tensor (None: 1, for tensors of one element). `inputs` limits the
+    pass to these tensors.
+    """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+                "Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    if inputs is not None:
+        inputs = _as_tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    tensors = _as_tuple(tensors)
+    keep = create_graph if retain_graph is None else retain_graph
+    gradients = _gradients(grad_tensors, len(tensors))
+    _core.run_backward(tensors, gradients, keep, create_graph, inputs, True, True)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs`; no `.grad` changes.
+
+    An input that no output depends on is an error, unless `allow_unused` (its gradient is None) or
+    `materialize_grads` (zeros).
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    if not only_inputs:
+        raise ValueError("only_inputs=False is not supported: use backward() to add to all leaves")
+    if is_grads_batched:
+        raise NotImplementedError(
+            "grad(): is_grads_batched=True is not supported yet; call grad() once per gradient"
+        )
+    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    keep = create_graph if retain_graph is None else retain_graph
+    gradients = _gradients(grad_outputs, len(outputs))
+    allow_unused = bool(allow_unused) or materialize_grads
+    results = _core.run_backward(
+        outputs, gradients, keep, create_graph, inputs, allow_unused, False
+    )
+    if not materialize_grads:
+        return results
+    zeros_like = _core.registered("zeros_like")
+    return tuple(
+        zeros_like(x) if result is None else result
+        for x, result in zip(inputs, results, strict=True)
+    )

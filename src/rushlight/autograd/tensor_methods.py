@@ -1,0 +1,55 @@
+"""Methods of Tensor that belong to automatic differentiation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rushlight import _core
+from rushlight._core import Tensor
+from rushlight.autograd.engine import Tensors
+from rushlight.autograd.engine import backward as run_backward
+from rushlight.autograd.hooks import RemovableHandle
+
+
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of this tensor to the `.grad` of the leaves it was computed from."""
+    run_backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
+
+
+def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Call `hook(gradient)` whenever this tensor's gradient is computed; it may return another one."""
+    return _core.register_hook(self, hook)
+
+
+def register_post_accumulate_grad_hook(
+    self: Tensor, hook: Callable[[Tensor], None]
+) -> RemovableHandle:
+    """Call `hook(self)` after a gradient was added to this leaf's `.grad`."""
+    return _core.register_post_accumulate_grad_hook(self, hook)
+
+
+def retain_grad(self: Tensor) -> None:
+    """Let backward passes set `.grad` of this tensor although it is not a leaf."""
+    _core.retain_grad(self)
+
+
+def is_inference(self: Tensor) -> bool:
+    """Was this tensor made in inference mode?"""
+    return _core.is_inference(self)
+
+
+for _method in (
+    backward,
+    register_hook,
+    register_post_accumulate_grad_hook,
+    retain_grad,
+    is_inference,
+):
+    setattr(Tensor, _method.__name__, _method)

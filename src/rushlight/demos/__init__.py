@@ -1,0 +1,1 @@
+"""Programs that show what Rushlight does; run them with ``rushlight demo``."""

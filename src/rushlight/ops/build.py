@@ -1,0 +1,140 @@
+"""Short ways to apply the primitives that other rules are built from. Inputs are ``Traced``; dims are non-negative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import dtype as DType
+from ..graph.symbols import same, same_shape
+from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
+from ..layout import normalize_dims
+from ..promotion import DIMENSIONED, NUMBER, ZERO_DIM
+
+
+def context_of(operands: Sequence[Any]) -> Context:
+    """The context in which an operator with these operands is applied."""
+    contexts = [x.context for x in operands if isinstance(x, Traced)]
+    context = max(contexts, key=lambda each: each.level, default=None) or current_context()
+    if context is None:
+        raise RuntimeError("no graph is being traced")
+    return context
+
+
+def lift(operand: Any, context: Context, operator: str = "") -> Traced:
+    """A tensor as it is; a number as a weak value."""
+    if isinstance(operand, Traced):
+        return operand
+    if isinstance(operand, Number):
+        return context.number(operand)
+    raise TypeError(f"{operator}(): expected a Tensor or a number, not {type(operand).__name__}")
+
+
+def is_number(operand: Any) -> bool:
+    """Whether an operand is a Python number, known or not, rather than a tensor."""
+    return not isinstance(operand, Traced) or operand.weak
+
+
+def category(x: Traced) -> int:
+    """How much an operand says in type promotion."""
+    if x.weak:
+        return NUMBER
+    return DIMENSIONED if x.shape else ZERO_DIM
+
+
+def convert(x: Traced, dtype: DType) -> Traced:
+    return PRIMITIVES["convert"].apply(x, dtype=dtype)
+
+
+def expand(x: Traced, shape: Sequence[Any]) -> Traced:
+    return PRIMITIVES["expand"].apply(x, shape=tuple(shape))
+
+
+def reshape(x: Traced, shape: Sequence[Any]) -> Traced:
+    return PRIMITIVES["reshape"].apply(x, shape=tuple(shape))
+
+
+def permute(x: Traced, dims: Sequence[int]) -> Traced:
+    return PRIMITIVES["permute"].apply(x, dims=tuple(dims))
+
+
+def slice_(x: Traced, dim: int, start: Any, step: Any, length: Any) -> Traced:
+    return PRIMITIVES["slice"].apply(x, dim=dim, start=start, step=step, length=length)
+
+
+def pad(x: Traced, dim: int, before: Any, size: Any, step: Any = 1) -> Traced:
+    return PRIMITIVES["pad"].apply(x, dim=dim, before=before, size=size, step=step)
+
+
+def reduce_sum(x: Traced, dims: Sequence[int]) -> Traced:
+    """The sum over dims, which stay with size 1."""
+    return PRIMITIVES["sum"].apply(x, dims=tuple(sorted(dims)))
+
+
+def iota(length: Any) -> Traced:
+    return PRIMITIVES["iota"].apply(length=length)
+
+
+def full(shape: Sequence[Any], value: Any, dtype: DType) -> Traced:
+    """A tensor with one value everywhere; value is a number or a 0-d tensor."""
+    scalar = value if isinstance(value, Traced) else context_of(()).number(value)
+    return PRIMITIVES["full"].apply(convert(scalar, dtype), shape=tuple(shape), dtype=dtype)
+
+
+def full_like(x: Traced, value: Any, dtype: DType | None = None) -> Traced:
+    dtype = dtype or x.dtype
+    scalar = convert(lift(value, x.context), dtype)
+    return PRIMITIVES["full"].apply(scalar, shape=tuple(x.shape), dtype=dtype)
+
+
+def zeros_like(x: Traced) -> Traced:
+    return full_like(x, 0)
+
+
+def drop_dims(x: Traced, dims: Sequence[int]) -> Traced:
+    """Without these dims, which have size 1."""
+    return reshape(x, [size for dim, size in enumerate(x.shape) if dim not in dims])
+
+
+def insert_dim(x: Traced, dim: int) -> Traced:
+    """With a dim of size 1 at ``dim``."""
+    return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))
+
+
+def sum_to(x: Traced, shape: Sequence[Any]) -> Traced:
+    """The transpose of broadcasting: sum over the dims that an expansion of ``shape`` added or stretched."""
+    if same_shape(tuple(x.shape), tuple(shape)):
+        return x
+    lead = x.ndim - len(shape)
+    stretched = [dim for dim in range(lead, x.ndim) if not same(shape[dim - lead], x.shape[dim])]
+    return reshape(reduce_sum(x, [*range(lead), *stretched]), shape)
+
+
+def move_dim(x: Traced, source: int, target: int) -> Traced:
+    """With one dim moved to another place, the others in their order."""
+    dims = [dim for dim in range(x.ndim) if dim != source]
+    dims.insert(target, source)
+    return permute(x, dims)
+
+
+def conjugate(x: Traced) -> Traced:
+    return PRIMITIVES["conj"].apply(x) if x.dtype.is_complex else x
+
+
+def select_where(condition: Traced, x: Any, y: Any, dtype: DType) -> Traced:
+    """``where`` on operands of any shapes, which are tensors or numbers, in a given dtype."""
+    from ..layout import broadcast_shapes
+
+    context = context_of((condition, x, y))
+    values = [condition, *(convert(lift(each, context, "where"), dtype) for each in (x, y))]
+    shape = broadcast_shapes([each.shape for each in values], "where")
+    return PRIMITIVES["where"].apply(*(expand(each, shape) if each.shape else each for each in values))
+
+
+def dims_of(dims: Any, rank: int) -> tuple[int, ...]:
+    return normalize_dims(dims, rank)
+
+
+BOOL = dtypes.bool
+INT64 = dtypes.int64

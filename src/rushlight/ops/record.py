@@ -1,0 +1,341 @@
+"""Operator records: the one place where an operator is defined.
+
+A *primitive* is what a graph's nodes apply: its inputs have been converted and broadcast, its dims are non-negative. A
+*composite* is plain Python over operators. Both are ``Record``; one with ``names`` is an operator that users call.
+
+What transforms read from a primitive (all values below are ``Traced``; write the rules with ordinary operators):
+
+- ``infer(inputs, attributes, environment)``: ``(dtype, shape, weak)`` of each output.
+- ``vjp(inputs, outputs, gradients, attributes)``: the gradient of each input; None where there is none. ``gradients`` has
+  one entry per output, None where it is undefined. Complex gradients are conjugate as in PyTorch.
+- ``jvp(inputs, outputs, tangents, attributes)``: the tangent of each output; tangents may be None (zero).
+- ``batch(inputs, batched, size, attributes)``: the outputs for inputs that have one more dim, in front, where
+  ``batched`` says so; all outputs have that dim in front.
+- ``evaluate(arrays, attributes)``: NumPy arrays in and out; see ``devices/reference.py``.
+
+Each follows from the kind (``ops/kinds.py``) and the record's own rules:
+
+- ``derivative`` (elementwise): ``f(out, *inputs)`` gives one partial derivative per input, a tuple if there are several.
+  A bool partial is a mask: the gradient passes where it is true. None: no gradient.
+- ``transpose`` (linear kinds): ``f(g, *inputs, **attributes)`` gives the gradient of the input; a tuple of such functions if
+  several inputs have one (None for an input such as an index).
+- ``vjp``, ``jvp``, ``batch``: rules that replace the derived ones, with the signatures above.
+- ``NONE`` as derivative: the outputs never have gradients. ``unsupported("why")``: an error when it is needed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..graph.trace import METHODS, PRIMITIVES, Number, Traced, apply, contains_traced, current_context
+
+if TYPE_CHECKING:
+    from .kinds import Kind
+
+# All operators by the path under which users find them ("exp", "special.exp"); all records by name.
+FUNCTIONS: dict[str, Record] = {}
+COMPOSITES: dict[str, Composite] = {}
+
+# Other names that NumPy users may give arguments by.
+ARGUMENT_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+# Annotations that tell the modes of parameters; one without annotation takes tensors and numbers.
+Tensor = Operand = Mutated = Selector = Dim = Size = Any
+
+_SELECTORS = ("int", "bool", "str", "DType", "Dim", "Selector", "tuple")
+_MODES = {"Tensor": "T", "Operand": "T", "Mutated": "T!", "Size": "Z"}
+
+
+class _Operators:
+    """The operators by name, so that a file can use those of any other file: ``op.where(...)``."""
+
+    def __getattr__(self, name: str) -> Record:
+        try:
+            return FUNCTIONS[name]
+        except KeyError:
+            raise AttributeError(f"there is no operator {name!r}") from None
+
+
+op = _Operators()
+
+
+class Unsupported:
+    """A rule that does not exist, and why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(self.why)
+
+
+def unsupported(why: str) -> Unsupported:
+    """State that a rule is missing on purpose."""
+    return Unsupported(why)
+
+
+class _NoDerivative:
+    """The outputs never have gradients."""
+
+    def __repr__(self) -> str:
+        return "NONE"
+
+
+NONE = _NoDerivative()
+
+
+class RecordError(Exception):
+    """A record lacks a rule."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or Z (size)."""
+
+    name: str
+    mode: str
+    variadic: bool = False
+
+
+class Record:
+    """What is common to primitives and composites.
+
+    names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a form that writes its
+    first argument exists (``exp_``); out: whether ``out=`` is accepted; views: the parameter the result may be a view
+    of; random: whether it draws random numbers; samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
+    operator: the native operator, set when the runtime loads.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        names: Sequence[str] = (),
+        methods: Sequence[str] | None = None,
+        inplace: bool = False,
+        out: bool = False,
+        views: str | None = None,
+        random: bool = False,
+        reference: Callable[..., Any] | None = None,
+        samples: Callable[..., Any] | None = None,
+        tolerance: Any = None,
+        onnx: Any = None,
+    ) -> None:
+        self.function = function
+        self.name = name or (names[0].rpartition(".")[2] if names else function.__name__.rstrip("_"))
+        self.names = tuple(names)
+        self.signature = inspect.signature(function)
+        self.parameters = tuple(map(_parameter, self.signature.parameters.values()))
+        first = self.parameters[0] if self.parameters else None
+        if methods is None:
+            is_method = first is not None and first.mode in ("T", "T!") and not first.variadic
+            methods = [path for path in names if "." not in path] if is_method else []
+        self.methods = tuple(methods)
+        self.inplace = inplace
+        self.out = out
+        self.views = views
+        self.random = random
+        self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
+        self.reference = reference
+        self.samples = samples
+        self.tolerance = tolerance
+        self.onnx = onnx
+        self.operator: Callable[..., Any] | None = None
+        self.__doc__ = function.__doc__
+        self.__name__ = self.name
+        self._register()
+
+    def _register(self) -> None:
+        for path in self.names:
+            if path in FUNCTIONS:
+                raise RecordError(f"two records are named {path!r}")
+            FUNCTIONS[path] = self
+        for method in self.methods:
+            METHODS[method] = self
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether users can call it, as a function or as a method."""
+        return bool(self.names or self.methods)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Trace if an argument is traced or a graph is being traced; else run the operator."""
+        if contains_traced(args) or contains_traced(tuple(kwargs.values())) or current_context() is not None:
+            return self.trace(*args, **kwargs)
+        if self.operator is None:
+            raise RuntimeError(f"{self.name}: the runtime is not loaded; import rushlight")
+        return self.operator(*args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """Append the operator's nodes to the graph being traced."""
+        raise NotImplementedError
+
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """The arguments by parameter, defaults filled in; TypeError as PyTorch's for a wrong call."""
+        for alias in ARGUMENT_ALIASES.keys() & kwargs.keys() - self.signature.parameters.keys():
+            target = ARGUMENT_ALIASES[alias]
+            if target in self.signature.parameters and target not in kwargs:
+                kwargs[target] = kwargs.pop(alias)
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error}; the arguments are {self.name}{self.signature}") from None
+        bound.apply_defaults()
+        return bound
+
+    def mode(self, position: int | str) -> str:
+        """The mode of a positional argument (by its position) or of a keyword argument (by its name)."""
+        if isinstance(position, str):
+            name = position if position in self.signature.parameters else ARGUMENT_ALIASES.get(position, position)
+            return next((p.mode for p in self.parameters if p.name == name), "S")
+        if position < len(self.parameters):
+            return self.parameters[position].mode
+        last = self.parameters[-1] if self.parameters else None
+        return last.mode if last is not None and last.variadic else "S"
+
+    def map_arguments(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        tensor: Callable[[Any], Any],
+        number: Callable[[Any], Any],
+        size: Callable[[Any], Any],
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call with tensors, operand numbers and sizes replaced, in the order of the call.
+
+        In mode T everything that is neither None nor a number nor a list is a tensor.
+        """
+
+        def replace(argument: Any, mode: str) -> Any:
+            if argument is None or mode == "S":
+                return argument
+            if isinstance(argument, list | tuple):
+                return type(argument)(replace(each, mode) for each in argument)
+            if mode == "Z":
+                is_size = isinstance(argument, int) and not isinstance(argument, bool)
+                return size(argument) if is_size else argument
+            return number(argument) if isinstance(argument, Number) else tensor(argument)
+
+        mapped = [replace(argument, self.mode(position)) for position, argument in enumerate(args)]
+        return mapped, {name: replace(argument, self.mode(name)) for name, argument in kwargs.items()}
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    annotation = parameter.annotation
+    text = "" if annotation is parameter.empty else annotation if isinstance(annotation, str) else annotation.__name__
+    word = text.split("|")[0].split("[")[0].strip()
+    mode = _MODES.get(word) or ("S" if word in _SELECTORS else "T")
+    return Parameter(parameter.name, mode, parameter.kind is parameter.VAR_POSITIONAL)
+
+
+class Primitive(Record):
+    """What a node applies. As an operator it is called with any dtypes and shapes; the kind makes them fit."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        kind: Kind,
+        *,
+        scalar: str | Callable[..., Any] | None = None,
+        derivative: Any = None,
+        transpose: Any = None,
+        vjp: Callable[..., Any] | None = None,
+        jvp: Callable[..., Any] | None = None,
+        batch: Callable[..., Any] | None = None,
+        **common: Any,
+    ) -> None:
+        for form in ("inplace", "out"):
+            common.setdefault(form, kind.has_forms and bool(common.get("names")))
+        super().__init__(function, **common)
+        self.kind = kind
+        self.scalar = scalar or self.name
+        self.derivative = derivative
+        self.transpose = transpose
+        self.own_vjp, self.own_jvp, self.own_batch = vjp, jvp, batch
+        self.impure = self.random or kind.impure
+        missing = kind.missing(self)
+        if missing:
+            raise RecordError(f"primitive {self.name} lacks {', '.join(missing)}; say unsupported('why') if it cannot have it")
+        if PRIMITIVES.setdefault(self.name, self) is not self:
+            raise RecordError(f"two primitives are named {self.name!r}")
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether outputs can have gradients (their dtype permitting)."""
+        return self.derivative is not NONE
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self.kind.trace(self, self.bind(*args, **kwargs))
+
+    def apply(self, *inputs: Traced, **attributes: Any) -> Any:
+        """Apply to inputs that fit already: one result, or a tuple of several."""
+        results = apply(self, inputs, attributes)
+        return results[0] if len(results) == 1 else results
+
+    def infer(self, inputs: Sequence[Any], attributes: dict[str, Any], environment: Any) -> list[tuple]:
+        return self.kind.infer(self, inputs, attributes, environment)
+
+    def vjp(self, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict[str, Any]) -> list:
+        if not self.differentiable:
+            return [None] * len(inputs)
+        rule = self.own_vjp or self.kind.vjp
+        if self.own_vjp is None:
+            return list(rule(self, inputs, outputs, gradients, attributes))
+        return list(rule(inputs, outputs, gradients, attributes))
+
+    def jvp(self, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict[str, Any]) -> list:
+        if not self.differentiable or all(tangent is None for tangent in tangents):
+            return [None] * len(outputs)
+        if self.own_jvp is None:
+            return list(self.kind.jvp(self, inputs, outputs, tangents, attributes))
+        return list(self.own_jvp(inputs, outputs, tangents, attributes))
+
+    def batch(self, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict[str, Any]) -> list:
+        if self.own_batch is None:
+            return list(self.kind.batch(self, inputs, batched, size, attributes))
+        return list(self.own_batch(inputs, batched, size, attributes))
+
+    def evaluate(self, arrays: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        assert self.reference is not None
+        return self.reference(*arrays, **attributes)
+
+
+class Composite(Record):
+    """Plain Python over operators.
+
+    derivative: optional, ``f(g, out, *arguments)`` gives the gradients of the tensor arguments (a tuple if there are
+    several; ``g`` and ``out`` are tuples if there are several outputs); a checked alternative to the derived one.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, derivative: Callable[..., Any] | None = None, **common: Any) -> None:
+        super().__init__(function, **common)
+        self.derivative = derivative
+        if COMPOSITES.setdefault(self.name, self) is not self:
+            raise RecordError(f"two composites are named {self.name!r}")
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self.bind(*args, **kwargs)
+        context = current_context()
+        if self.derivative is None or context is None:
+            return self.function(*bound.args, **bound.kwargs)
+        token = context.enter(self, bound.arguments)
+        result = self.function(*bound.args, **bound.kwargs)
+        context.leave(token, result)
+        return result
+
+
+def primitive(kind: Kind, **fields: Any) -> Callable[[Callable[..., Any]], Primitive]:
+    """Define a primitive; the decorated function's signature and docstring count, its body is not run."""
+    return lambda function: Primitive(function, kind, **fields)
+
+
+def composite(**fields: Any) -> Callable[[Callable[..., Any]], Composite]:
+    """Define a composite operator by its body."""
+    return lambda function: Composite(function, **fields)

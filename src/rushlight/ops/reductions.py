@@ -1,0 +1,439 @@
+"""Reductions: sums, products, extremes, and what is made of them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy
+
+from .. import dtypes
+from ..dtypes import dtype as DType
+from ..graph.symbols import maximum as size_maximum
+from ..graph.trace import Traced
+from ..layout import normalize_dim, numel, reduced_dims
+from ..promotion import scalar_type_name
+from . import build
+from .conversion import require_dtype
+from .kinds import Reduction
+from .record import NONE, Dim, Selector, Size, composite, op, primitive
+from .samples import Draw, calls
+
+# ---------------------------------------------------------------- primitives
+
+
+def _keep(function: Any) -> Any:
+    return lambda x, dims: function(x, axis=dims, keepdims=True)
+
+
+def _sum_arrays(x: Any, dims: tuple) -> Any:
+    kind = {"f": numpy.float64, "c": numpy.complex128}.get(x.dtype.kind, x.dtype)
+    return x.sum(axis=dims, keepdims=True, dtype=kind)
+
+
+def _product_arrays(x: Any, dims: tuple) -> Any:
+    kind = {"f": numpy.float64, "c": numpy.complex128}.get(x.dtype.kind, x.dtype)
+    return x.prod(axis=dims, keepdims=True, dtype=kind)
+
+
+def _arg_arrays(function: Any) -> Any:
+    return lambda x, dim: numpy.expand_dims(function(x, axis=dim), dim)
+
+
+def _share_among_extremes(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
+    """All elements that equal the extreme get an equal share."""
+    (x,), (out,), (g,) = inputs, outputs, gradients
+    mask = (x == out) | (x != x)
+    count = build.reduce_sum(build.convert(mask, g.dtype), attributes["dims"])
+    return [build.select_where(mask, g / count, 0, g.dtype)]
+
+
+def _tangent_of_extremes(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
+    (x,), (out,), (tangent,) = inputs, outputs, tangents
+    mask = (x == out) | (x != x)
+    count = build.reduce_sum(build.convert(mask, tangent.dtype), attributes["dims"])
+    chosen = build.select_where(mask, tangent, 0, tangent.dtype)
+    return [build.reduce_sum(chosen, attributes["dims"]) / count]
+
+
+def _product_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
+    return [gradients[0] * build.conjugate(_products_of_others(inputs[0], attributes["dims"]))]
+
+
+def _product_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
+    others = _products_of_others(inputs[0], attributes["dims"])
+    return [build.reduce_sum(others * tangents[0], attributes["dims"])]
+
+
+def _products_of_others(x: Traced, dims: tuple) -> Traced:
+    """For each element the product of the others: exact where elements are zero."""
+    zero = x == 0
+    zeros = build.reduce_sum(build.convert(zero, dtypes.int64), dims)
+    nonzero = build.select_where(zero, 1, x, x.dtype)
+    product = prod_primitive.apply(nonzero, dims=dims)
+    without_self = build.expand(product, x.shape) / nonzero
+    alone = (zeros == 1) & zero
+    return build.select_where(alone | (zeros == 0), without_self, 0, x.dtype)
+
+
+@primitive(
+    Reduction(), name="sum", reference=_sum_arrays,
+    transpose=lambda g, x, dims: build.expand(g, x.shape),
+)  # fmt: skip
+def sum_primitive(x, dims):
+    """The sum over dims, in the input's dtype."""
+
+
+@primitive(Reduction(), name="prod", reference=_product_arrays, vjp=_product_vjp, jvp=_product_jvp)
+def prod_primitive(x, dims):
+    """The product over dims, in the input's dtype."""
+
+
+@primitive(
+    Reduction(), name="amax", reference=_keep(numpy.amax), vjp=_share_among_extremes, jvp=_tangent_of_extremes
+)
+def amax_primitive(x, dims):
+    """The greatest over dims; NaN if there is one."""
+
+
+@primitive(
+    Reduction(), name="amin", reference=_keep(numpy.amin), vjp=_share_among_extremes, jvp=_tangent_of_extremes
+)
+def amin_primitive(x, dims):
+    """The least over dims; NaN if there is one."""
+
+
+@primitive(Reduction(dtypes.bool), name="any", derivative=NONE, reference=_keep(numpy.any))
+def any_primitive(x, dims):
+    """Whether any of a bool tensor's elements over dims holds."""
+
+
+@primitive(Reduction(dtypes.bool), name="all", derivative=NONE, reference=_keep(numpy.all))
+def all_primitive(x, dims):
+    """Whether all of a bool tensor's elements over dims hold."""
+
+
+@primitive(Reduction(dtypes.int64), name="argmax", derivative=NONE, reference=_arg_arrays(numpy.argmax))
+def argmax_primitive(x, dim):
+    """The index of the first greatest along dim; NaN counts as greatest."""
+
+
+@primitive(Reduction(dtypes.int64), name="argmin", derivative=NONE, reference=_arg_arrays(numpy.argmin))
+def argmin_primitive(x, dim):
+    """The index of the first least along dim; NaN counts as least."""
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def finish_dims(result: Traced, dims: tuple[int, ...], keepdim: bool) -> Traced:
+    """Drop the reduced dims unless they are to stay."""
+    return result if keepdim else build.drop_dims(result, dims)
+
+
+def accumulation_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
+    """Sums and products of integers are int64."""
+    if dtype is not None:
+        return require_dtype(dtype, name)
+    return dtypes.int64 if input.dtype.is_integral else input.dtype
+
+
+def _check_not_empty(input: Traced, dims: tuple[int, ...], name: str) -> None:
+    for dim in dims:
+        if input.shape[dim] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+_REDUCE_SAMPLES = calls(
+    (Draw((3, 4)),), (Draw(()),), (Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}),
+    ((Draw((2, 3, 4)), -2), {}), ((Draw((0, 3)), 1), {}), ((Draw((0, 3)), 0), {}),
+)  # fmt: skip
+_EXTREME_SAMPLES = calls(
+    (Draw((3, 4)), 1), ((Draw((2, 3, 4)), 0), {"keepdim": True}), ((Draw((3, 4)),), {}), (Draw(()),), (Draw((0, 3)), 1),
+    (Draw((5,), special=(1.0, float("nan"))), 0),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- sums, products, means
+
+
+@composite(names=["sum"], out=True, samples=_REDUCE_SAMPLES, onnx="ReduceSum")
+def sum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+    """The sum of all elements, or over the given dims."""
+    dims = reduced_dims(dim, input.ndim)
+    result = sum_primitive.apply(build.convert(input, accumulation_dtype(input, dtype, "sum")), dims=dims)
+    return finish_dims(result, dims, keepdim)
+
+
+@composite(
+    names=["nansum"], out=True, samples=calls((Draw((5,), special=(float("nan"),)),), (Draw((3, 4)), 1)),
+)  # fmt: skip
+def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+    """The sum, NaN counting as zero."""
+    if input.dtype.is_floating_point:
+        input = build.select_where(input != input, 0, input, input.dtype)
+    return sum(input, dim, keepdim, dtype=dtype)
+
+
+@composite(names=["prod"], out=True, onnx="ReduceProd",
+           samples=calls((Draw((3, 4)),), (Draw(()),), (Draw((3, 4)), 1), ((Draw((3, 4)), 0), {"keepdim": True}), (Draw((0, 2)), 0)))  # fmt: skip
+def prod(input, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None):
+    """The product of all elements, or along a dim."""
+    dims = reduced_dims(dim, input.ndim)
+    result = prod_primitive.apply(build.convert(input, accumulation_dtype(input, dtype, "prod")), dims=dims)
+    return finish_dims(result, dims, keepdim)
+
+
+def _mean_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
+    result = require_dtype(dtype, name) if dtype is not None else input.dtype
+    if not result.is_differentiable:
+        what = "Input" if dtype is None else "Optional"
+        raise RuntimeError(
+            f"{name}(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+            f"Got: {scalar_type_name(result)}"
+        )
+    return result
+
+
+@composite(
+    names=["mean"], out=True, onnx="ReduceMean",
+    samples=_REDUCE_SAMPLES,
+)  # fmt: skip
+def mean(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+    """The mean of all elements, or over the given dims."""
+    dims = reduced_dims(dim, input.ndim)
+    total = sum_primitive.apply(build.convert(input, _mean_dtype(input, dtype, "mean")), dims=dims)
+    count = numel(tuple(input.shape[each] for each in dims))
+    return finish_dims(total / count, dims, keepdim)
+
+
+# ---------------------------------------------------------------- variance
+
+
+def _moments(input: Traced, dims: tuple[int, ...], correction: Any, name: str) -> tuple[Traced, Traced]:
+    """Variance and mean, dims kept."""
+    if not input.dtype.is_differentiable:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    count = numel(tuple(input.shape[each] for each in dims))
+    average = sum_primitive.apply(input, dims=dims) / count
+    distance = input - average
+    squares = op.abs(distance) ** 2 if input.dtype.is_complex else distance * distance
+    return sum_primitive.apply(squares, dims=dims) / _degrees_of_freedom(count, correction), average
+
+
+def _degrees_of_freedom(count: Any, correction: Any) -> Any:
+    if isinstance(correction, int):
+        return size_maximum(count - correction, 0)
+    return op.clamp_min(build.context_of(()).number(count) - correction, 0)
+
+
+def _variance_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any]:
+    """var(x, True) gives ``unbiased`` in the place of dim."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is not None and unbiased is not None:
+        raise TypeError("var(): give either unbiased or correction")
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return dim, correction
+
+
+_VARIANCE_SAMPLES = calls(
+    (Draw((3, 4)),), (Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True, "correction": 0}),
+    (Draw((3, 4)), False), ((Draw((3, 4)), 0), {"unbiased": False}), (Draw((1, 3)), 0),
+)  # fmt: skip
+
+
+@composite(names=["var"], out=True, samples=_VARIANCE_SAMPLES)
+def var(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+    """The variance, divided by the count minus correction."""
+    dim, correction = _variance_arguments(dim, unbiased, correction)
+    dims = reduced_dims(dim, input.ndim)
+    return finish_dims(_moments(input, dims, correction, "var")[0], dims, keepdim)
+
+
+@composite(names=["std"], out=True, samples=_VARIANCE_SAMPLES)
+def std(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+    """The standard deviation: the square root of var."""
+    return op.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
+
+
+@composite(names=["var_mean"], samples=_VARIANCE_SAMPLES)
+def var_mean(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+    """The variance and the mean."""
+    dim, correction = _variance_arguments(dim, unbiased, correction)
+    dims = reduced_dims(dim, input.ndim)
+    variance, average = _moments(input, dims, correction, "var_mean")
+    return finish_dims(variance, dims, keepdim), finish_dims(average, dims, keepdim)
+
+
+@composite(names=["std_mean"], samples=_VARIANCE_SAMPLES)
+def std_mean(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+    """The standard deviation and the mean."""
+    variance, average = var_mean(input, dim, unbiased, keepdim, correction=correction)
+    return op.sqrt(variance), average
+
+
+# ---------------------------------------------------------------- extremes
+
+ValuesIndices = {name: namedtuple(name, ("values", "indices")) for name in ("max", "min")}
+MinMax = namedtuple("aminmax", ("min", "max"))
+
+
+def _check_real(input: Traced, name: str) -> None:
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'")
+
+
+def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
+    _check_real(input, name)
+    dims = reduced_dims(dim, input.ndim)
+    _check_not_empty(input, dims, name)
+    reduction = amax_primitive if name in ("amax", "max") else amin_primitive
+    return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
+
+
+@composite(names=["amax"], out=True, samples=_EXTREME_SAMPLES, onnx="ReduceMax")
+def amax(input, dim: Dim = (), keepdim: bool = False):
+    """The greatest element over the given dims; equal ones share the gradient."""
+    return _amax(input, dim, keepdim, "amax")
+
+
+@composite(names=["amin"], out=True, samples=_EXTREME_SAMPLES, onnx="ReduceMin")
+def amin(input, dim: Dim = (), keepdim: bool = False):
+    """The least element over the given dims; equal ones share the gradient."""
+    return _amax(input, dim, keepdim, "amin")
+
+
+@composite(names=["aminmax"], samples=calls((Draw((3, 4)),), ((Draw((3, 4)),), {"dim": 1, "keepdim": True})))
+def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
+    """The least and the greatest element."""
+    return MinMax(_amax(input, dim, keepdim, "amin"), _amax(input, dim, keepdim, "amax"))
+
+
+def _extreme_with_index(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
+    _check_real(input, name)
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return ValuesIndices[name](input, build.full_like(input, 0, dtypes.int64))
+    _check_not_empty(input, (dim,), name)
+    index = (argmax_primitive if name == "max" else argmin_primitive).apply(_orderable(input), dim=dim)
+    values = op.gather(input, dim, index)
+    return ValuesIndices[name](finish_dims(values, (dim,), keepdim), finish_dims(index, (dim,), keepdim))
+
+
+def _orderable(input: Traced) -> Traced:
+    return build.convert(input, dtypes.uint8) if input.dtype is dtypes.bool else input
+
+
+def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
+    if dim is None:
+        if numel(input.shape) == 0:
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                "'dim' argument."
+            )
+        return _amax(input, None, False, name)
+    if isinstance(dim, Traced):
+        return op.maximum(input, dim) if name == "max" else op.minimum(input, dim)
+    return _extreme_with_index(input, dim, keepdim, name)
+
+
+@composite(names=["max"], out=True, samples=_EXTREME_SAMPLES)
+def max(input, dim: Selector = None, keepdim: bool = False, *, other=None):
+    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    return _max_or_min(input, dim if other is None else other, keepdim, "max")
+
+
+@composite(names=["min"], out=True, samples=_EXTREME_SAMPLES)
+def min(input, dim: Selector = None, keepdim: bool = False, *, other=None):
+    """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
+    return _max_or_min(input, dim if other is None else other, keepdim, "min")
+
+
+def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
+    _check_real(input, name)
+    record = argmax_primitive if name == "argmax" else argmin_primitive
+    rank = input.ndim
+    if dim is None:
+        if numel(input.shape) == 0:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        flat = build.reshape(input, (numel(input.shape),))
+        return build.reshape(record.apply(_orderable(flat), dim=0), (1,) * rank if keepdim else ())
+    dim = normalize_dim(dim, rank)
+    if not rank:
+        return build.full_like(input, 0, dtypes.int64)
+    _check_not_empty(input, (dim,), name)
+    return finish_dims(record.apply(_orderable(input), dim=dim), (dim,), keepdim)
+
+
+@composite(names=["argmax"], out=True, samples=_EXTREME_SAMPLES, onnx="ArgMax")
+def argmax(input, dim: int | None = None, keepdim: bool = False):
+    """The index of the greatest element, of the first if several are equal."""
+    return _arg(input, dim, keepdim, "argmax")
+
+
+@composite(names=["argmin"], out=True, samples=_EXTREME_SAMPLES, onnx="ArgMin")
+def argmin(input, dim: int | None = None, keepdim: bool = False):
+    """The index of the least element, of the first if several are equal."""
+    return _arg(input, dim, keepdim, "argmin")
+
+
+# ---------------------------------------------------------------- logic
+
+
+def _logical(input: Traced, dim: Any, keepdim: bool, reduction: Any) -> Traced:
+    dims = reduced_dims(dim, input.ndim)
+    truth = input if input.dtype is dtypes.bool else input != 0
+    result = finish_dims(reduction.apply(truth, dims=dims), dims, keepdim)
+    return build.convert(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
+
+
+@composite(names=["any"], out=True, samples=_REDUCE_SAMPLES)
+def any(input, dim: Dim = None, keepdim: bool = False):
+    """Whether any element is not zero."""
+    return _logical(input, dim, keepdim, any_primitive)
+
+
+@composite(names=["all"], out=True, samples=_REDUCE_SAMPLES)
+def all(input, dim: Dim = None, keepdim: bool = False):
+    """Whether all elements are not zero."""
+    return _logical(input, dim, keepdim, all_primitive)
+
+
+@composite(names=["count_nonzero"], samples=calls((Draw((3, 4)),), (Draw((3, 4)), 1)))
+def count_nonzero(input, dim: Dim = None):
+    """How many elements are not zero."""
+    return sum(input if input.dtype is dtypes.bool else input != 0, dim)
+
+
+# ---------------------------------------------------------------- others
+
+
+@composite(
+    names=["logsumexp", "special.logsumexp"], methods=["logsumexp"], out=True, onnx="ReduceLogSumExp",
+    samples=calls((Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}), (Draw((3,), special=(-float("inf"),) * 3), 0)),
+)  # fmt: skip
+def logsumexp(input, dim: Dim, keepdim: bool = False):
+    """log(sum(exp(input))); shifting by the maximum prevents overflow."""
+    if input.dtype.is_integral:
+        input = build.convert(input, dtypes.get_default_dtype())
+    dims = reduced_dims(dim, input.ndim)
+    greatest = op.amax(input, dims, True) if dims and numel(tuple(input.shape[d] for d in dims)) != 0 else build.full(
+        [1 if d in dims else n for d, n in enumerate(input.shape)], -float("inf"), input.dtype
+    )
+    shift = op.where(op.isfinite(greatest), greatest, 0)
+    shift = op.detach(shift)
+    total = sum_primitive.apply(op.exp(input - shift), dims=dims)
+    return finish_dims(op.log(total) + shift, dims, keepdim)
+
+
+@composite(name="sum_to_size", methods=["sum_to_size"], samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)))
+def sum_to_size(input, *size: Size):
+    """The sum over the dims that broadcasting from ``size`` would add or stretch."""
+    from ..layout import broadcast_shapes, flatten_sizes
+
+    shape = flatten_sizes(size)
+    if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(input.shape):
+        raise RuntimeError(f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)")
+    return build.sum_to(input, shape)

@@ -1,0 +1,364 @@
+"""Planning: what the core asks for when a call has a new structure.
+
+A call is traced over symbolic sizes, differentiated if an input needs a gradient, legalized, fused, and handed to the
+core as a `Plan`. The backward pass of a plan is an operator of its own, planned in the same way when it is first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _core
+from .codegen import compile as code
+from .codegen.legalize import Legalizer
+from .codegen.lower import Lowering, Request
+from .codegen.nest import Nest, Variant
+from .devices import host
+from .graph.node import Graph, Value
+from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
+from .graph.trace import GraphContext, Traced
+from .ops.build import convert
+from .ops.record import Primitive, Record
+from .promotion import can_cast, scalar_type_name
+from .transform import reverse
+
+# ---------------------------------------------------------------- kernels
+
+_kernels: dict[Nest, Any] = {}
+
+
+def kernel(nest: Nest) -> Any:
+    """The core's kernel for a nest; equal nests share one."""
+    known = _kernels.get(nest)
+    if known is None:
+
+        def compile_variant(vector: str, classes: str, loops: int, split: str) -> tuple[bytes, int, int]:
+            variant = Variant(vector, classes, loops, split)
+            result = code.compile(nest, variant)
+            return result.blob, result.entry, code.scratch_bytes(nest, variant)
+
+        known = _kernels[nest] = _core.Kernel(
+            nest,
+            compile_variant,
+            tuple((operand.role, operand.level, operand.dtype.itemsize) for operand in nest.operands),
+            nest.parallel,
+            nest.reduced,
+            scalars=nest.scalars,
+            ints=nest.ints,
+            ordered=any(instruction.name.startswith("scan_") for instruction in nest.body),
+            splittable=code.splittable(nest),
+            accumulators=sum(instruction.name.startswith("reduce_") for instruction in nest.body),
+            cost=code.cost(nest),
+        )
+    return known
+
+
+# ---------------------------------------------------------------- a call's graph
+
+
+class CallTracer:
+    """Turns the arguments of a call into inputs of a graph, in the order in which the core numbers them."""
+
+    def __init__(self) -> None:
+        self.context = GraphContext()
+        self.tensors: list[Any] = []
+        self.values: list[Value] = []
+        self.sizes = 0
+
+    def tensor(self, tensor: Any) -> Traced:
+        position = len(self.tensors)
+        environment = self.context.environment
+        shape = [environment.size(n, ("size", position, dim)) for dim, n in enumerate(tensor.shape)]
+        traced = self.context.input(tensor.dtype, shape)
+        self.tensors.append(tensor)
+        self.values.append(traced.value)
+        return traced
+
+    def number(self, number: Any) -> Traced:
+        return self.context.number_input(number)
+
+    def size(self, number: int) -> Any:
+        position = self.sizes
+        self.sizes += 1
+        return self.context.environment.size(number, ("int", position))
+
+    def contiguous(self) -> set[Value]:
+        return {value for value, tensor in zip(self.values, self.tensors) if tensor.is_contiguous()}
+
+    def requiring_gradients(self) -> list[Value]:
+        if not _core.is_grad_enabled():
+            return []
+        return [value for value, tensor in zip(self.values, self.tensors) if tensor.requires_grad]
+
+
+def flatten_result(result: Any) -> tuple[list[Any], Any]:
+    """The results as a list, and how the core puts them together again."""
+    if result is None:
+        return [], "none"
+    if isinstance(result, list):
+        return result, "list"
+    if isinstance(result, tuple):
+        return list(result), "tuple" if type(result) is tuple else lambda *outputs: type(result)(*outputs)
+    return [result], "single"
+
+
+# ---------------------------------------------------------------- plans
+
+
+@dataclass
+class Job:
+    """A traced graph and what its plan must observe.
+
+    name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias: whether outputs may
+    share memory with inputs; unsafe: mutated inputs whose overlap with other arguments is unknown.
+    """
+
+    graph: Graph
+    name: str
+    result: Any
+    wrt: list[Value]
+    contiguous: set[Value]
+    may_alias: bool = False
+    unsafe: frozenset[int] = frozenset()
+
+
+def build(job: Job) -> Any:
+    """The core's plan for a traced graph."""
+    saved = reverse.saved_values(job.graph, job.wrt) if job.wrt else None
+    if saved is not None and not saved.outputs:
+        saved = None
+    legalizer = Legalizer(job.graph, job.contiguous, job.may_alias)
+    graph = legalizer.run()
+    kept = [value for kind, value in saved.entries if kind == "hidden"] if saved else []
+    request = Request(graph, [legalizer.current(value) for value in kept], set(job.unsafe))
+    lowering = Lowering(request, kernel)
+    fields = lowering.spec()
+    fields["result"] = job.result
+    fields["scalar_guards"] = scalar_guards(graph)
+    fields["tape"] = None
+    if saved is not None:
+        fields["tape"] = tape(job, saved, lowering, legalizer)
+    return _core.Plan(**lowering.finish(fields))
+
+
+def scalar_guards(graph: Graph) -> list[tuple[str, int, Any]]:
+    numbers = [value for value in graph.inputs if value.weak]
+    return [(operation, numbers.index(value), number) for operation, value, number in graph.scalar_guards]
+
+
+def tape(job: Job, saved: Any, lowering: Lowering, legalizer: Legalizer) -> tuple[Any, ...]:
+    """The plan's ``tape`` field: the backward operator and what it needs."""
+    numbers = [value for value in job.graph.inputs if value.weak]
+    tensors = [value for value in job.graph.inputs if not value.weak]
+    entries: list[tuple[str, Any]] = []
+    for kind, value in saved.entries:
+        if kind == "input":
+            entries.append((kind, tensors.index(value)))
+        elif kind == "output":
+            entries.append((kind, job.graph.outputs.index(value)))
+        elif kind == "hidden":
+            entries.append((kind, lowering.buffer[legalizer.current(value)]))
+        else:
+            entries.append((kind, numbers.index(value)))
+    rule = BackwardRule(job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt)
+    entries += [("int", lowering.slots.slot(symbol)) for symbol in rule.symbols]
+    grad_inputs = [tensors.index(value) for value in job.wrt]
+    grad_outputs = [job.graph.outputs.index(value) for value in saved.outputs]
+    return rule.operator(), entries, grad_inputs, grad_outputs, tape_name(job.name)
+
+
+def tape_name(name: str) -> str:
+    """``layer_norm`` gives ``LayerNormBackward0``."""
+    return "".join(part.capitalize() for part in name.strip("_").split("_")) + "Backward0"
+
+
+# ---------------------------------------------------------------- operators
+
+
+def plan_record(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], unsafe: frozenset[int]) -> Any:
+    """Plan a call of a record's operator."""
+    tracer = CallTracer()
+    mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
+    out = named.pop("out", None)
+    try:
+        with tracer.context.active():
+            result = record.trace(*mapped, **named)
+    except DataDependentError:
+        return _core.Direct(eager(record))
+    outputs, shape = flatten_result(result)
+    name = record.name
+    if inplace:
+        name = f"{name}_"
+        written = [mapped[0]]
+    elif out is not None:
+        written = list(out) if isinstance(out, list | tuple) else [out]
+        if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
+            return _core.Direct(into_resized(record))
+    else:
+        written = mutated_arguments(record, mapped, named)
+    if written:
+        outputs = [new_content(name, old, new) for old, new in zip(written, outputs, strict=True)]
+        shape = shape if inplace or out is not None or len(written) == 1 else "none"
+    graph = tracer.context.finish(outputs)
+    graph.mutations = {target.value.index: position for position, target in enumerate(written)}
+    wrt = tracer.requiring_gradients()
+    if out is not None and wrt:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad; call it without out= or under no_grad()"
+        )
+    job = Job(graph, name, shape, wrt, tracer.contiguous(), record.views is not None, unsafe)
+    return build(job)
+
+
+def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -> list[Traced]:
+    """The tensors that the record's operator writes, lists flattened."""
+    if not record.mutates:
+        return []
+    arguments = record.bind(*args, **kwargs).arguments
+    found: list[Traced] = []
+    for name in record.mutates:
+        argument = arguments[name]
+        found.extend(argument if isinstance(argument, list | tuple) else [argument])
+    return [tensor for tensor in found if tensor is not None]
+
+
+def into_resized(record: Record) -> Callable[..., Any]:
+    """How to run a call whose ``out=`` has another shape than the result: as PyTorch, resize it."""
+
+    def run(*args: Any, out: Any, **kwargs: Any) -> Any:
+        results = record(*args, **kwargs)
+        pairs = zip(out, results) if isinstance(out, list | tuple) else [(out, results)]
+        for target, result in pairs:
+            target.resize_(result.shape).copy_(result)
+        return out
+
+    return run
+
+
+def eager(record: Record) -> Callable[..., Any]:
+    """How to run a record whose result sizes depend on data: its body, operator by operator."""
+    return host.call(record) if isinstance(record, Primitive) else record.function
+
+
+def new_content(name: str, target: Traced, result: Traced) -> Traced:
+    """What is written into ``target``: the result in the target's dtype, if shape and dtype allow it."""
+    if not same_shape(result.shape, target.shape):
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    if result.dtype is target.dtype:
+        return result
+    if not can_cast(result.dtype, target.dtype):
+        raise RuntimeError(
+            f"{name}: result type {scalar_type_name(result.dtype)} can't be cast to the desired output type "
+            f"{scalar_type_name(target.dtype)}; use a form that returns a new tensor"
+        )
+    return convert(result, target.dtype)
+
+
+def make_operator(record: Record, inplace: bool = False, native: str | None = None) -> Any:
+    """The native operator of a record, or of its in-place form."""
+    parameters = tuple(
+        (p.name, p.mode + ("!" if inplace and i == 0 and p.mode == "T" else "") + ("*" if p.variadic else ""))
+        for i, p in enumerate(record.parameters)
+    )
+    if record.out and not inplace:
+        parameters += (("out", "T!"),)
+
+    def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]) -> Any:
+        unsafe = frozenset({0}) if any(alias == 2 for alias in aliases) else frozenset()
+        return plan_record(record, inplace, args, kwargs, unsafe)
+
+    def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return call_foreign(record, inplace, operator, args, kwargs)
+
+    name = f"{record.name}_" if inplace else record.name
+    operator = _core.Operator(name, parameters, planner, fallback, native=native)
+    operator.__doc__ = record.__doc__
+    return operator
+
+
+def call_foreign(record: Record, inplace: bool, operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call with arguments that have no key: tracers, subclasses, wrong types."""
+    from .tensor import plain_arguments
+
+    plain = plain_arguments(operator, args, kwargs)
+    if plain is not None:
+        return plain
+    result = record.trace(*args, **kwargs)
+    if inplace:
+        raise TypeError(f"{record.name}_: a traced tensor cannot be changed in place; use {record.name}")
+    return result
+
+
+# ---------------------------------------------------------------- backward
+
+
+class BackwardRule:
+    """The backward pass of one graph as an operator: ``operator(*saved, *sizes, *gradients) -> gradients of wrt``.
+
+    saved: the forward values that are passed in; outputs: the values whose gradients are passed in, after them come the
+    hidden saved values; symbols: the sizes of the forward graph that no saved tensor tells.
+    """
+
+    def __init__(self, graph: Graph, name: str, saved: list[Value], outputs: list[Value], wrt: list[Value]):
+        self.graph = graph
+        self.name = name
+        self.saved = saved
+        known = {*graph.inputs, *(v for v in graph.outputs if v is not None)}
+        self.seeds = [*outputs, *(value for value in saved if value not in known)]
+        self.wrt = wrt
+        told = {size.key for value in saved for size in value.shape if isinstance(size, SymbolicInt)}
+        environment = graph.environment
+        symbols = [SymbolicInt(environment, {((atom, 1),): 1}) for atom in environment.symbols if atom.hint is not None]
+        self.symbols = [symbol for symbol in symbols if symbol.key not in told]
+
+    def operator(self) -> Any:
+        count = len(self.saved)
+        parameters = [(f"saved{i}", "T") for i in range(count)]
+        parameters += [(f"size{i}", "Z") for i in range(len(self.symbols))]
+        parameters += [(f"gradient{i}", "T") for i in range(len(self.seeds))]
+
+        def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]) -> Any:
+            return self.plan(args)
+
+        def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+            raise TypeError(f"{self.name}: its gradients must be tensors")
+
+        return _core.Operator(f"{self.name}_backward", tuple(parameters), planner, fallback)
+
+    def plan(self, args: tuple) -> Any:
+        tracer = CallTracer()
+        sizes: dict[Atom, Any] = {}
+        bindings: dict[Value, Traced] = {}
+        arguments = iter(args)
+        for value, argument in zip(self.saved, arguments):
+            traced = tracer.number(argument) if value.weak else tracer.tensor(argument)
+            bindings[value] = traced
+            for old, new in zip(value.shape, traced.shape):
+                bind_symbol(sizes, old, new)
+        for symbol, argument in zip(self.symbols, arguments):
+            bind_symbol(sizes, symbol, tracer.size(argument))
+        seeds = {
+            value: tracer.tensor(argument)
+            for value, argument in zip(self.seeds, arguments)
+            if argument is not None
+        }
+        with tracer.context.active():
+            results = reverse.backward(self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt)
+        graph = tracer.context.finish(results)
+        return build(
+            Job(graph, self.name, "tuple", tracer.requiring_gradients(), tracer.contiguous(), may_alias=True)
+        )
+
+
+def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:
+    """Note what a symbol of the forward graph is here, if ``old`` is just a symbol."""
+    if isinstance(old, SymbolicInt) and len(old.terms) == 1:
+        ((monomial, coefficient),) = old.terms.items()
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].operation is None:
+            sizes[monomial[0][0]] = new
+

@@ -1,0 +1,126 @@
+"""Fits the operator table onto the native tensor: functions, methods, number slots, subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from . import _core, dtypes
+from . import device as devices
+from ._core import Tensor
+from .ops.record import FUNCTIONS, METHODS, Record
+from .plan import make_operator
+
+# Methods that the core answers by layout arithmetic when the argument is a plain tensor.
+NATIVE_VIEWS = {
+    "view", "reshape", "permute", "transpose", "t", "swapaxes", "expand", "unsqueeze", "squeeze", "narrow", "select",
+    "unbind", "flatten", "as_strided", "detach", "view_as", "alias", "contiguous", "movedim",
+}  # fmt: skip
+# Operators that the core calls by name: number slots, and arithmetic on gradients.
+CORE_OPERATORS = (
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "neg", "bitwise_not", "abs", "eq", "ne", "lt", "le",
+    "gt", "ge", "clone", "reshape", "permute", "sum_to_size", "slice_backward", "as_strided", "as_strided_backward",
+    "as_strided_scatter", "zeros", "copy_", "fill_", "unbind", "ones_like",
+)  # fmt: skip
+
+
+class Parameter(Tensor):
+    """A tensor that a module counts among its parameters.
+
+    Args:
+        data: the values; shared, not copied.
+        requires_grad: whether gradients are wanted.
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        base = _core.empty((0,), dtypes.get_default_dtype().code, 0) if data is None else data
+        parameter = _core.alias_as(cls, base)
+        parameter.requires_grad_(requires_grad)
+        return parameter
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Parameter, (self.detach(), self.requires_grad)
+
+
+def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None:
+    """Create the operators of all records and put them where users look for them.
+
+    Args:
+        namespace: the package, for functions without a dot in their path.
+        resolve: gives the module for a path such as ``nn.functional``.
+    """
+    _core.set_dtypes(list(dtypes.ALL))
+    _core.register("device_cpu", devices.cpu)
+    _core.register("device_meta", devices.meta)
+    _core.set_parameter_type(Parameter)
+    done: set[int] = set()
+    for record in list(FUNCTIONS.values()) + list(METHODS.values()):
+        if isinstance(record, Record) and id(record) not in done:
+            done.add(id(record))
+            install_record(record, namespace, resolve)
+    for name in CORE_OPERATORS:
+        for form in (name, f"{name}_"):
+            operator = getattr(Tensor, form, None) or getattr(namespace, form, None)
+            if operator is not None:
+                _core.register(form, operator)
+
+
+def install_record(record: Record, namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None:
+    native = next((name for name in record.methods if name in NATIVE_VIEWS), None)
+    record.operator = make_operator(record, native=native)
+    for path in record.names:
+        prefix, _, name = path.rpartition(".")
+        setattr(resolve(prefix) if prefix else namespace, name, record.operator)
+    for name in record.methods:
+        setattr(Tensor, name, record.operator)
+    if record.inplace:
+        inplace = make_operator(record, inplace=True)
+        for name in record.methods:
+            setattr(Tensor, f"{name}_", inplace)
+            if name in record.names:
+                setattr(namespace, f"{name}_", inplace)
+
+
+def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Call an operator that was given foreign arguments; None if there is no other way than tracing.
+
+    Objects with ``__torch_function__`` decide themselves; other subclasses count as the tensors they are; NumPy scalars
+    become numbers.
+    """
+    overloaded = find_overloaded((args, tuple(kwargs.values())))
+    if overloaded:
+        types = tuple({type(each) for each in overloaded})
+        for each in overloaded:
+            result = type(each).__torch_function__(operator, types, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        raise TypeError(f"no implementation of {operator.name} for types {[t.__name__ for t in types]}")
+    changed, new_args = as_plain(args)
+    changed_too, new_kwargs = as_plain(kwargs)
+    return operator(*new_args, **new_kwargs) if changed or changed_too else None
+
+
+def find_overloaded(argument: Any) -> list[Any]:
+    if isinstance(argument, tuple | list):
+        return [found for each in argument for found in find_overloaded(each)]
+    return [argument] if hasattr(type(argument), "__torch_function__") else []
+
+
+def as_plain(argument: Any) -> tuple[bool, Any]:
+    """The argument with subclasses as plain tensors and NumPy scalars as numbers; whether anything changed."""
+    if isinstance(argument, dict):
+        parts = {key: as_plain(each) for key, each in argument.items()}
+        return any(changed for changed, _ in parts.values()), {key: each for key, (_, each) in parts.items()}
+    if isinstance(argument, tuple | list):
+        parts_list = [as_plain(each) for each in argument]
+        return any(changed for changed, _ in parts_list), type(argument)(each for _, each in parts_list)
+    if isinstance(argument, Tensor) and type(argument) not in (Tensor, Parameter):
+        return True, _core.alias_as(Tensor, argument)
+    if type(argument).__module__ == "numpy" and hasattr(argument, "item") and not getattr(argument, "shape", (1,)):
+        return True, argument.item()
+    return False, argument

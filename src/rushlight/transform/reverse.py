@@ -1,0 +1,354 @@
+"""Reverse mode: the backward pass of a graph, appended to a graph as ordinary nodes.
+
+Gradients follow PyTorch's conventions: those of complex values are conjugate, integer and bool values have none, and a
+gradient that is known to be absent is None instead of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..graph.node import Graph, Node, Region, Value
+from ..graph.symbols import Atom, same_shape
+from ..graph.trace import PRIMITIVES, GraphContext, Traced
+from ..layout import broadcast_shapes
+from ..ops import build
+from ..ops.kinds import Elementwise, Source, View
+from ..ops.record import NONE
+from .replay import Sizes, apply_node, copy_regions, map_arguments, substitute_all, tensors_in, unchanged
+from .saved import Saved, select
+
+Lookup = Callable[[Value], Traced]
+
+
+def gradients(
+    context: GraphContext,
+    graph: Graph,
+    seeds: Mapping[Value, Traced | Value],
+    wanted: Sequence[Value],
+    lookup: Lookup | None = None,
+    sizes: Sizes = unchanged,
+) -> list[Traced | None]:
+    """Append to ``context`` what gives the gradients of ``wanted``; None for values that get none.
+
+    Args:
+        context: where nodes are appended.
+        graph: the graph to differentiate: the context's own or another one.
+        seeds: gradients of any values of the graph: outputs or intermediate ones.
+        wanted: values of the graph.
+        lookup: what stands for a value of the graph in the context; by default the graph is the context's own.
+        sizes: what stands for the graph's symbols there.
+    """
+    walk = _Walk(graph, wanted, lookup or context.wrap, sizes)
+    with context.active():
+        for value, seed in seeds.items():
+            walk.accumulate(value, context.wrap(seed) if isinstance(seed, Value) else seed)
+        walk.run()
+    return [walk.gradients.get(value) for value in wanted]
+
+
+class _Walk:
+    """One pass over a graph from its end to its beginning."""
+
+    def __init__(self, graph: Graph, wanted: Sequence[Value], lookup: Lookup, sizes: Sizes) -> None:
+        self.nodes = list(graph.nodes)
+        self.wanted = set(wanted)
+        self.lookup = lookup
+        self.sizes = sizes
+        self.gradients: dict[Value, Traced] = {}
+        self.active = dependents(graph, wanted)
+        self.owner: dict[Value, Region] = {}  # the region whose own derivative takes a value's gradient
+        self.due: dict[Node, list[Region]] = {}  # the regions to differentiate when a node is reached
+        self._plan_regions(graph.regions)
+
+    def accumulate(self, value: Value, gradient: Traced | None) -> None:
+        """Add to a value's gradient, which has the value's dtype and shape."""
+        if gradient is None or value not in self.active:
+            return
+        known = self.gradients.get(value)
+        gradient = fitted(gradient, self.lookup(value))
+        self.gradients[value] = gradient if known is None else known + gradient
+
+    def run(self) -> None:
+        for node in reversed(self.nodes):
+            for region in self.due.get(node, ()):
+                self._differentiate_region(region)
+            self._differentiate_node(node)
+
+    def _differentiate_node(self, node: Node) -> None:
+        arrived = [None if value in self.owner else self._take(value) for value in node.outputs]
+        if all(each is None for each in arrived) or not any(value in self.active for value in node.inputs):
+            return
+        inputs = [self.lookup(value) for value in node.inputs]
+        outputs = [self.lookup(value) for value in node.outputs]
+        attributes = substitute_all(node.attributes, self.sizes)
+        results = node.primitive.vjp(inputs, outputs, arrived, attributes)
+        for value, gradient in zip(node.inputs, results, strict=True):
+            self.accumulate(value, gradient)
+
+    def _take(self, value: Value) -> Traced | None:
+        """A value's gradient, now complete; kept only if it is wanted."""
+        return self.gradients.get(value) if value in self.wanted else self.gradients.pop(value, None)
+
+    # ---- composites with a derivative of their own
+
+    def _plan_regions(self, regions: Sequence[Region]) -> None:
+        """Choose the regions of which the own derivative is used. An outer composite comes after the inner ones and wins."""
+        position = {node: i for i, node in enumerate(self.nodes)}
+        chosen: list[Region] = []
+        for region in regions:
+            if any(value in self.active for value in region.outputs) and self._is_usable(region, position):
+                self.owner.update((value, region) for value in region.outputs)
+                chosen.append(region)
+        for region in chosen:
+            first = min((value.node for value in region.outputs), key=position.__getitem__)  # type: ignore[index, arg-type]
+            self.due.setdefault(first, []).append(region)  # type: ignore[arg-type]
+
+    def _is_usable(self, region: Region, position: dict[Node, int]) -> bool:
+        """Whether all outputs come after all arguments, so that their gradients are complete before the arguments' are due.
+
+        An output may be an argument, or older than one if an equal value was known before the call. A gradient that is
+        wanted of a value inside the region needs the derived rule.
+        """
+        if any(value.node not in position for value in region.outputs):
+            return False
+        first = min(position[value.node] for value in region.outputs)  # type: ignore[index]
+        arguments = tensors_in(region.arguments)
+        if any(value.node is not None and position.get(value.node, first) >= first for value in arguments):
+            return False
+        inner = {value for value in self.wanted if value.node is not None} - set(region.outputs) - set(arguments)
+        return not inner or not inner & ancestors(region.outputs, set(arguments))
+
+    def _differentiate_region(self, region: Region) -> None:
+        arrived = [self._take(value) if self.owner[value] is region else None for value in region.outputs]
+        derivative = region.composite.derivative
+        if all(each is None for each in arrived) or derivative is NONE:
+            return
+        outputs = [self.lookup(value) for value in region.outputs]
+        single = len(outputs) == 1
+        g, out = (arrived[0], outputs[0]) if single else (tuple(arrived), tuple(outputs))
+        args, kwargs = self._region_arguments(region)
+        self._accumulate_arguments(region, derivative(g, out, *args, **kwargs))
+
+    def _region_arguments(self, region: Region) -> tuple[list[Any], dict[str, Any]]:
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, parameter in region.composite.signature.parameters.items():
+            argument = map_arguments(region.arguments[name], self.lookup, self.sizes)
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                kwargs[name] = argument
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                args.extend(argument)
+            else:
+                args.append(argument)
+        return args, kwargs
+
+    def _accumulate_arguments(self, region: Region, results: Any) -> None:
+        """Results: one gradient, or one for each parameter that takes tensors, or one for each tensor passed."""
+        passed = [region.arguments[p.name] for p in region.composite.parameters if p.mode.startswith("T")]
+        given = [each for each in passed if tensors_in(each)]
+        results = results if isinstance(results, tuple) else (results,)
+        targets = given if len(results) == len(given) else passed
+        if len(results) != len(targets):
+            raise AssertionError(
+                f"{region.composite.name}: its derivative gives {len(results)} gradients for {len(given)} tensors"
+            )
+        for target, result in zip(targets, results, strict=True):
+            values = tensors_in(target)
+            pieces = result if isinstance(result, tuple | list) else [result] * len(values)
+            for value, gradient in zip(values, pieces, strict=True):
+                self.accumulate(value, gradient)
+
+
+def fitted(gradient: Traced, value: Traced) -> Traced:
+    """The gradient in the value's dtype (of a real value the real part) and summed to its shape."""
+    shape = value.shape
+    if gradient.dtype is not value.dtype or gradient.weak:
+        gradient = build.convert(gradient, value.dtype)
+    if not same_shape(gradient.shape, shape):
+        gradient = build.expand(gradient, broadcast_shapes([gradient.shape, shape], "gradient"))
+    return build.sum_to(gradient, shape)
+
+
+def dependents(graph: Graph, roots: Iterable[Value]) -> set[Value]:
+    """The values through which a derivative with respect to the roots flows, the roots included."""
+    found = {value for value in roots if value.dtype.is_differentiable and not value.weak}
+    for node in graph.nodes:
+        if node.primitive.differentiable and any(value in found for value in node.inputs):
+            found.update(value for value in node.outputs if value.dtype.is_differentiable and not value.weak)
+    return found
+
+
+def ancestors(values: Iterable[Value], stop: set[Value]) -> set[Value]:
+    """The values and what they are computed from, up to ``stop``."""
+    found: set[Value] = set()
+    pending = [value for value in values if value not in stop]
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found.add(value)
+            if value.node is not None:
+                pending.extend(each for each in value.node.inputs if each not in stop)
+    return found
+
+
+# ---------------------------------------------------------------- what a backward pass keeps
+
+
+def is_cheap(node: Node) -> bool:
+    """Whether a backward pass computes the node's results again rather than keeping them."""
+    return isinstance(node.primitive.kind, Elementwise | View | Source) and not node.primitive.impure
+
+
+def saved_values(graph: Graph, wrt: Sequence[Value], outputs: Sequence[Value] | None = None) -> Saved:
+    """Which values of the forward pass the backward pass needs.
+
+    Args:
+        graph: the forward graph; a copy of a mutated input may be added, if its old content is needed.
+        wrt: the inputs whose gradients will be asked for.
+        outputs: the outputs that may have gradients; None: all.
+    """
+    outputs = [value for value in graph.outputs if value is not None] if outputs is None else list(outputs)
+    active = dependents(graph, wrt)
+    seeds = [value for value in dict.fromkeys(outputs) if value in active]
+    hidden: list[Value] = []
+    while True:
+        entries = select(graph, _used(graph, [*seeds, *hidden], wrt), is_cheap)
+        new = [value for kind, value in entries if kind == "hidden" and value in active and value not in hidden]
+        new = [value for value in new if value.node is not None]
+        if not new:
+            return Saved([_kept(graph, kind, value) for kind, value in entries], seeds)
+        hidden += new
+
+
+def _kept(graph: Graph, kind: str, value: Value) -> tuple[str, Value]:
+    if kind == "hidden" and value.node is None:
+        return kind, _copy_of_input(graph, value)
+    return kind, value
+
+
+def _copy_of_input(graph: Graph, value: Value) -> Value:
+    """A copy of an input that the call overwrites: a conversion to its own dtype."""
+    node = Node(PRIMITIVES["convert"], (value,), {"dtype": value.dtype})
+    copy = Value(value.dtype, value.shape, node)
+    node.outputs = (copy,)
+    graph.nodes.insert(0, node)
+    return copy
+
+
+def _used(graph: Graph, seeds: Sequence[Value], wrt: Sequence[Value]) -> list[Value]:
+    """The forward values that the derivative rules use, found by running them with every value given.
+
+    The scratch graph shares the environment: what the rules ask of sizes must hold of each call.
+    """
+    environment, lift = graph.environment, graph.environment.lift
+    context = GraphContext(environment)
+    forward = Forward(graph, context, {}, unchanged, lambda node: not node.inputs and not node.primitive.impure)
+    with context.active():
+        starts: dict[Value, Traced | Value] = {value: context.input(value.dtype, value.shape) for value in seeds}
+    results = gradients(context, graph, starts, wrt, forward, unchanged)
+    live = _live_leaves(result.value for result in results if result is not None)
+    environment.lift = lift
+    return [value for leaf, value in forward.leaves.items() if leaf in live]
+
+
+def _live_leaves(values: Iterable[Value]) -> set[Value]:
+    return {value for value in ancestors(values, set()) if value.node is None}
+
+
+# ---------------------------------------------------------------- the backward graph
+
+
+class Forward:
+    """The values of a forward graph in another context, computed there when they are asked for.
+
+    A value that is neither bound nor to be recomputed is a *leaf*: it has dtype and shape, and nothing may need its content.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        context: GraphContext,
+        bindings: Mapping[Value, Traced],
+        sizes: Sizes,
+        recompute: Callable[[Node], bool],
+    ) -> None:
+        self.graph = graph
+        self.context = context
+        self.sizes = sizes
+        self.recompute = recompute
+        self.values = dict(bindings)
+        self.leaves: dict[Value, Value] = {}  # by the context's value: the forward graph's
+
+    def __call__(self, value: Value) -> Traced:
+        pending = [value]
+        while pending:
+            current = pending[-1]
+            if current in self.values:
+                pending.pop()
+            elif current.node is None or not self.recompute(current.node):
+                self.values[current] = self._leaf(current)
+            elif missing := [each for each in current.node.inputs if each not in self.values]:
+                pending.extend(missing)
+            else:
+                results = apply_node(current.node, self.context, self.values, self.sizes)
+                for output, result in zip(current.node.outputs, results, strict=True):
+                    self.values.setdefault(output, result)
+        return self.values[value]
+
+    def _leaf(self, value: Value) -> Traced:
+        shape = tuple(substitute_all(value.shape, self.sizes))
+        leaf = Value(value.dtype, shape, weak=value.weak, name=value.name)
+        self.leaves[leaf] = value
+        return self.context.wrap(leaf)
+
+
+def backward(
+    graph: Graph,
+    context: GraphContext,
+    bindings: Mapping[Value, Traced],
+    sizes: Sizes,
+    seeds: Mapping[Value, Traced],
+    wrt: Sequence[Value],
+) -> list[Traced | None]:
+    """The gradients of ``wrt``, computed in a new context from the saved values.
+
+    Args:
+        graph: the forward graph.
+        context: where the backward pass is traced.
+        bindings: what stands there for the values of ``saved_values(graph, wrt)``.
+        sizes: what stands there for the forward graph's symbols; KeyError for those nobody knows.
+        seeds: the gradients that are defined, of outputs and hidden values.
+        wrt: inputs of the forward graph.
+    """
+    known = dict(bindings)
+    for value, traced in bindings.items():
+        if value.node is not None and value.node.name == "convert" and value.node.inputs[0].dtype is value.dtype:
+            known.setdefault(value.node.inputs[0], traced)  # the copy of an overwritten input
+    sizes = _with_unknown(sizes, context)
+    forward = Forward(graph, context, known, sizes, is_cheap)
+    results = gradients(context, graph, seeds, wrt, forward, sizes)
+    live = _live_leaves(result.value for result in results if result is not None)
+    for leaf, value in forward.leaves.items():
+        if leaf in live:
+            made_by = "an input" if value.node is None else f"a result of {value.node.name}"
+            raise AssertionError(f"the backward pass needs {made_by} that was not saved")
+    computed = {value: traced for value, traced in forward.values.items() if traced.value not in forward.leaves}
+    copy_regions(graph, context, computed, sizes)
+    return results
+
+
+def _with_unknown(sizes: Sizes, context: GraphContext) -> Sizes:
+    """Sizes in which a symbol that nobody knows is an unbacked one: only leaves can have it."""
+    unknown: dict[Atom, Any] = {}
+
+    def lookup(atom: Atom) -> Any:
+        try:
+            return sizes(atom)
+        except KeyError:
+            if atom not in unknown:
+                unknown[atom] = context.environment.unbacked()
+            return unknown[atom]
+
+    return lookup
