@@ -130,6 +130,9 @@ struct ThreadState {
   bool inference = false;
   uint32_t mode_bits = 1;       // part of every key: bit 0 grad mode, bit 1 inference; autocast, active modes ...
 };
+#ifdef __ELF__
+__attribute__((tls_model("initial-exec")))  // read in every call: no function call for its address
+#endif
 extern constinit thread_local ThreadState thread_state;  // tape.cpp
 extern uint32_t global_mode_bits;  // default dtype and the like, part of every key
 

@@ -59,8 +59,8 @@ bool check_dtype(PyObject *object, int code) {
   const long found = PyLong_AsLong(attribute.get());
   if (found == -1 && PyErr_Occurred()) return false;
   if (found == code) return true;
-  PyErr_Format(PyExc_ValueError, "set_dtypes(): item %d has code %ld; dtypes must be listed in the order of their codes",
-               code, found);
+  PyErr_Format(PyExc_ValueError,
+               "set_dtypes(): item %d has code %ld; dtypes must be listed in the order of their codes", code, found);
   return false;
 }
 

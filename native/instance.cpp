@@ -210,13 +210,9 @@ class InstanceBuilder : public Workspace {
     for (size_t i = 0; i < step.scalars.size(); ++i) {
       if (step.scalars[i] != int(i)) launch.scalars = step.scalars;
     }
-    instance_->launches.emplace_back(std::move(launch));  // owns the code's reference from now on
-    auto &placed = std::get<KernelLaunch>(instance_->launches.back());
-    if (!build_kernel_launch(object, domain, operands, placed)) {
-      instance_->launches.pop_back();
-      return;
-    }
-    instance_->work += placed.work;
+    if (!build_kernel_launch(object, domain, operands, launch)) return;
+    instance_->work += launch.work;
+    add_launch(std::move(launch));
   }
 
   DomainOperand place_operand(const StepOperand &operand, const KernelOperand &expected,
@@ -332,9 +328,7 @@ Instance::~Instance() {
   }
   for (auto &view : output_views) meta_decref(view.first);
   for (Launch &launch : launches) {
-    if (auto *kernel = std::get_if<KernelLaunch>(&launch)) {
-      if (kernel->code) code_release(kernel->code);
-    } else if (auto *host = std::get_if<HostLaunch>(&launch)) {
+    if (auto *host = std::get_if<HostLaunch>(&launch)) {
       for (auto &argument : host->arguments) meta_decref(argument.first);
     }
   }

@@ -278,8 +278,8 @@ PyObject *core_empty_strided(PyObject *, PyObject *args) {
     return nullptr;
   }
   if (sizes.count != strides.count) {
-    return PyErr_Format(PyExc_RuntimeError, "empty_strided: %d sizes but %d strides; there must be as many", sizes.count,
-                        strides.count);
+    return PyErr_Format(PyExc_RuntimeError, "empty_strided: %d sizes but %d strides; there must be as many",
+                        sizes.count, strides.count);
   }
   for (int i = 0; i < strides.count; ++i) {
     if (strides.values[i] < 0) {

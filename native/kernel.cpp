@@ -92,7 +92,6 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   kernel->scratch = scratch;
   kernel->ordered = ordered;
   kernel->splittable = splittable && accumulators > 0;
-  kernel->accumulators = accumulators;
   kernel->cost = cost;
   KernelObject *self = as_kernel(type->tp_alloc(type, 0));
   if (!self) return nullptr;
@@ -117,10 +116,7 @@ int kernel_clear(PyObject *object) {
 void kernel_dealloc(PyObject *object) {
   PyObject_GC_UnTrack(object);
   kernel_clear(object);
-  if (Kernel *kernel = as_kernel(object)->kernel) {
-    for (auto &entry : kernel->variants) code_release(entry.second.code);
-    delete kernel;
-  }
+  delete as_kernel(object)->kernel;
   Py_TYPE(object)->tp_free(object);
 }
 
@@ -169,7 +165,7 @@ KernelVariant load_variant(PyObject *compiled, int64_t scratch) {
   }
   PyBuffer_Release(&blob);
   if (!code) throw Failure();
-  return {code, own_scratch};
+  return {CodeReference(code), own_scratch};
 }
 
 PyObject *set_kernel_functions(PyObject *, PyObject *addresses) {
@@ -194,8 +190,8 @@ PyMethodDef functions[] = {
 
 PyTypeObject KernelType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
-KernelVariant kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
-                             const char *split) {
+const KernelVariant &kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
+                                    const char *split) {
   std::string key = variant_key(vector, classes, loops, split);
   auto found = object->kernel->variants.find(key);
   if (found != object->kernel->variants.end()) return found->second;
@@ -214,9 +210,7 @@ KernelVariant kernel_variant(KernelObject *object, char vector, const std::strin
     throw;
   }
   Py_DECREF(compiled);
-  auto [place, inserted] = object->kernel->variants.emplace(key, variant);
-  if (!inserted) code_release(variant.code);  // another thread was quicker
-  return place->second;
+  return object->kernel->variants.emplace(key, std::move(variant)).first->second;  // unless a thread was quicker
 }
 
 int init_kernel(PyObject *module) {
@@ -234,8 +228,8 @@ int init_kernel(PyObject *module) {
   KernelType.tp_dealloc = kernel_dealloc;
   KernelType.tp_methods = kernel_methods;
   KernelType.tp_getset = kernel_getset;
-  if (PyType_Ready(&KernelType) < 0 || PyModule_AddFunctions(module, functions) < 0) return -1;
-  return PyModule_AddObjectRef(module, "Kernel", reinterpret_cast<PyObject *>(&KernelType));
+  if (PyModule_AddFunctions(module, functions) < 0) return -1;
+  return PyModule_AddType(module, &KernelType);
 }
 
 }  // namespace rushlight

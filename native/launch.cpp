@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kShortRow = 8;      // reduced loops this short waste most lanes of a vector
 constexpr int64_t kVector = 16;
+constexpr size_t kScratchSlack = 1024;  // the last vector may reach beyond the last element
 
 // One loop of the domain; a stride per operand.
 struct Loop {
@@ -165,15 +166,33 @@ class LaunchBuilder {
     return letters;
   }
   void load_code() {
-    KernelVariant variant = kernel_variant(object_, vector_, classes(), int(reduced_.size()), "");
-    launch_.code = variant.code;
-    ++variant.code->references;
-    launch_.entry = reinterpret_cast<KernelEntry>(variant.code->entry);
+    int loops = int(reduced_.size());
+    const KernelVariant &variant = kernel_variant(object_, vector_, classes(), loops, "");
+    launch_.code = variant.code.share();
     int64_t bytes = variant.scratch;
     for (const Loop &loop : reduced_) {
       if (__builtin_mul_overflow(bytes, loop.size, &bytes)) fail(PyExc_MemoryError, "a reduction is too large");
     }
-    if (variant.scratch) launch_.scratch = size_t(bytes) + 64;  // the last vector may reach beyond the last element
+    if (variant.scratch) launch_.scratch = size_t(bytes) + kScratchSlack;
+    int threads = thread_count();
+    int64_t units = parallel_units(launch_);
+    bool worth_splitting = threads > 1 && units < 2 * threads && launch_.work > 2 * kParallelWork * double(units);
+    if (kernel_.splittable && worth_splitting && launch_.outer_sizes.empty()) load_split(loops);
+  }
+
+  void load_split(int loops) {
+    SplitReduction split;
+    auto first = launch_.sizes.begin() + 2;
+    split.loop = size_t(std::max_element(first, launch_.sizes.end()) - launch_.sizes.begin());
+    std::string letters = classes();
+    for (size_t i = 0; i < count(); ++i) {
+      if (kernel_.operands[i].role != KernelOperand::Write) continue;
+      split.written.push_back(i);
+      letters[i] = vector_ == 'P' ? 'S' : 'B';  // accumulators lie in slots, not as the results do
+    }
+    split.partial = kernel_variant(object_, vector_, letters, loops, "partial").code.share();
+    split.finish = kernel_variant(object_, vector_, std::string(count(), 'S'), 1, "finish").code.share();
+    launch_.split = std::move(split);
   }
 
   KernelObject *object_;

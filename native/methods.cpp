@@ -186,21 +186,6 @@ PyObject *make_subclass(PyObject *, PyObject *args, PyObject *kwargs) {
   return as_object(made);
 }
 
-PyObject *as_subclass(PyObject *self, PyObject *cls) {
-  PyTypeObject *type = tensor_subclass("as_subclass", cls);
-  if (!type) return nullptr;
-  Tensor *t = as_tensor(self);
-  ViewLayout layout;
-  for (int i = 0; i < t->meta->ndim; ++i) layout.push(t->meta->sizes()[i], t->meta->strides()[i]);
-  return view_new(t, layout, ViewKind::Alias, nullptr, 0, type);
-}
-
-PyObject *core_alias_as(PyObject *, PyObject *args) {
-  PyObject *cls, *tensor;
-  if (!PyArg_ParseTuple(args, "OO!:alias_as", &cls, &TensorType, &tensor)) return nullptr;
-  return as_subclass(tensor, cls);
-}
-
 PyCFunction with_keywords(PyObject *(*function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -208,6 +193,15 @@ PyCFunction with_keywords(PyObject *(*function)(PyObject *, PyObject *const *, P
 constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
 
 }  // namespace
+
+PyObject *tensor_as_subclass(PyObject *self, PyObject *cls) {
+  PyTypeObject *type = tensor_subclass("as_subclass", cls);
+  if (!type) return nullptr;
+  Tensor *t = as_tensor(self);
+  ViewLayout layout;
+  for (int i = 0; i < t->meta->ndim; ++i) layout.push(t->meta->sizes()[i], t->meta->strides()[i]);
+  return view_new(t, layout, ViewKind::Alias, nullptr, 0, type);
+}
 
 PyObject *tensor_item(Tensor *t) {
   if (t->meta->numel != 1) {
@@ -249,7 +243,7 @@ PyMethodDef tensor_methods[] = {
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "_make_subclass(cls, data, require_grad=False): a tensor of a subclass that shares data's elements."},
-    {"as_subclass", as_subclass, METH_O, "as_subclass(cls): a view of this tensor as a subclass."},
+    {"as_subclass", tensor_as_subclass, METH_O, "as_subclass(cls): a view of this tensor as a subclass."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -1,7 +1,9 @@
 // Plans, their instances for exact layouts, and kernels. See "Plans" in docs/design.md.
 #pragma once
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "signature.h"
@@ -23,8 +25,31 @@ struct KernelOperand {
   int64_t itemsize;                    // 1 for a coordinate: its strides count steps
 };
 
+// An owned reference to machine code.
+class CodeReference {
+ public:
+  CodeReference() = default;
+  explicit CodeReference(Code *owned) : code_(owned) {}
+  CodeReference(CodeReference &&other) noexcept : code_(std::exchange(other.code_, nullptr)) {}
+  CodeReference &operator=(CodeReference &&other) noexcept {
+    std::swap(code_, other.code_);
+    return *this;
+  }
+  ~CodeReference() {
+    if (code_) code_release(code_);
+  }
+  CodeReference share() const {
+    ++code_->references;
+    return CodeReference(code_);
+  }
+  KernelEntry entry() const { return reinterpret_cast<KernelEntry>(code_->entry); }
+
+ private:
+  Code *code_ = nullptr;
+};
+
 struct KernelVariant {
-  Code *code;
+  CodeReference code;
   int64_t scratch;  // bytes per reduced element
 };
 
@@ -35,8 +60,7 @@ struct Kernel {
   int scalars, ints;
   int64_t scratch;        // bytes per reduced element
   bool ordered;           // a scan: one reduced dim, passed in order
-  bool splittable;        // reductions may be split into "partial" and "finish"
-  int accumulators;       // values per parallel point that "partial" stores, 64 bytes each
+  bool splittable;        // its reductions may be split into "partial" and "finish"
   double cost;            // of one point, relative to an addition
   std::unordered_map<std::string, KernelVariant> variants;
 };
@@ -46,8 +70,8 @@ struct KernelObject {
   PyObject *nest, *compile;
 };
 // The variant's code, compiled if need be (runs Python). Throws Failure.
-KernelVariant kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
-                             const char *split);
+const KernelVariant &kernel_variant(KernelObject *object, char vector, const std::string &classes, int loops,
+                                    const char *split);
 extern std::vector<void *> kernel_functions;  // the table of external functions
 int init_kernel(PyObject *module);  // called by init_plan
 
@@ -167,10 +191,16 @@ struct Address {
   int64_t offset;  // bytes
 };
 
+// A reduction over few points, split over threads along one reduced loop: `partial` leaves each part's accumulators in
+// slots of 64 bytes, [point][part][written operand]; `finish` combines them.
+struct SplitReduction {
+  CodeReference partial, finish;
+  size_t loop;                               // which of the launch's loops is split
+  std::vector<size_t> written;               // operands
+};
 // One kernel over its whole domain: `outer` loops run in the core, sizes and strides go to the machine code.
 struct KernelLaunch {
-  KernelEntry entry = nullptr;
-  Code *code = nullptr;                      // reference held by the Instance
+  CodeReference code;
   std::vector<Address> operands;
   std::vector<int64_t> sizes, strides;       // [loop], [operand][loop]; bytes
   char vector = 'P';                         // the loop along which the code is vectorised
@@ -180,10 +210,7 @@ struct KernelLaunch {
   std::vector<int64_t> ints;
   size_t scratch = 0;                        // bytes per thread
   double work = 0;                           // points times cost
-  // A reduction over few points split over threads: `finish` combines what the parts left in the scratch memory.
-  KernelEntry finish = nullptr;
-  Code *finish_code = nullptr;
-  int accumulators = 0;
+  std::optional<SplitReduction> split;
 };
 struct GemmLaunch {
   struct Matrix {
@@ -259,5 +286,8 @@ std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, cons
 PyObject *replay(Instance *instance, const Call &call, const char *name);  // null with an error set
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
+constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
+// How many pieces a kernel's points can be cut into without splitting its reductions.
+int64_t parallel_units(const KernelLaunch &launch);
 
 }  // namespace rushlight

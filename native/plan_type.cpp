@@ -1,6 +1,4 @@
 // The Plan and Direct types, and the evaluation of a plan's shape program and guards.
-#include <cmath>
-
 #include "parse.h"
 #include "plan.h"
 
@@ -195,8 +193,6 @@ bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &sl
   }
   for (const IntExpression &expression : plan.program) {
     int64_t value;
-    size_t known = slots.size();
-    if (size_t(expression.a) >= known || size_t(expression.b) >= known) return false;
     if (!evaluate(expression.operation, slots[expression.a], slots[expression.b], &value)) return false;
     slots.push_back(value);
   }

@@ -224,6 +224,7 @@ PyGetSetDef tensor_properties[] = {
     {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this tensor is.", nullptr},
     {"retains_grad", get_retains_grad, nullptr, "Whether backward() keeps this non-leaf tensor's gradient.", nullptr},
     {"data", get_data, set_data, "The same elements without a gradient's history.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {"_base", get_base, nullptr, "The tensor this one is a view of, or None.", nullptr},
     {"_version", get_version, nullptr, "How often the elements have been written in place.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

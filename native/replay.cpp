@@ -1,6 +1,7 @@
 // Replaying an instance: allocate, run the launches, count versions, record the tape, build the result.
 #include "instance.h"
 #include "tape.h"
+#include "tensor.h"
 
 namespace rushlight {
 namespace {
@@ -29,7 +30,7 @@ class Replay {
     std::vector<SavedValue> saved;
     if (plan_.recipe) save_inputs(saved);
     bool good = !instance_.run || launch_all();
-    for (int i : plan_.mutated) ++call_.tensors[i]->storage->version;
+    for (int i : plan_.mutated) ++storage_of(i)->version;
     good = good && make_outputs() && (!plan_.recipe || record(saved)) && mark_views();
     if (!good) {
       for (SavedValue &value : saved) saved_release(value);
@@ -74,8 +75,8 @@ class Replay {
         tensor = tensor_empty(place.meta);
         if (!tensor) return false;
         *base = tensor->data;
-      } else if (place.kind == Instance::Place::Storage && instance_.run) {
-        storage = storage_new(size_t(place.bytes));
+      } else if (place.kind == Instance::Place::Storage) {
+        storage = place.meta ? storage_for(place.meta) : storage_new(size_t(place.bytes));
         if (!storage) return false;
         *base = storage->data;
       } else {
@@ -146,7 +147,6 @@ class Replay {
   Tensor *alias(Meta *meta, Address address) const {
     Storage *storage = storage_of(address.buffer);
     meta_incref(meta);
-    if (!storage) return tensor_empty(meta);  // on the meta device there is nothing to alias
     storage_incref(storage);
     return tensor_new(meta, storage, at(address));
   }
@@ -272,7 +272,6 @@ class Replay {
         case 2: {
           saved[k].kind = SavedValue::Hidden;
           Storage *storage = storage_of(source.index);
-          if (!storage) break;  // the meta device
           save_memory(saved[k], instance_.places[size_t(source.index) - inputs_].meta, storage,
                       bases_[source.index]);
           break;

@@ -6,11 +6,16 @@
 namespace rushlight {
 namespace {
 
-constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
 constexpr int64_t kColumnUnit = 64;      // parts of a vectorised loop begin at multiples of this
+constexpr int64_t kSlot = 64;            // bytes of a part's accumulators per written operand
 constexpr int64_t kRowUnit = 16;         // the same for the rows and columns of a matrix product
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+char *operand_base(const KernelLaunch &launch, char *const *bases, size_t operand) {
+  Address address = launch.operands[operand];
+  return address.buffer < 0 ? reinterpret_cast<char *>(address.offset) : bases[address.buffer] + address.offset;
+}
 
 // A kernel over rows (the core's loops and P1 flattened) times columns (P0). Columns are cut into `parts` of `length`.
 struct KernelRun {
@@ -33,21 +38,27 @@ struct KernelRun {
       sizes[0] = std::min(inner - first, end - row);
       for (size_t i = 0; i < count; ++i) {
         const int64_t *strides = &launch.strides[i * loops];
-        pointers[i] = base(i) + first * strides[0] + column * strides[1];
+        pointers[i] = operand_base(launch, bases, i) + first * strides[0] + column * strides[1];
       }
       for (size_t o = outer; o-- > 0; index /= launch.outer_sizes[o]) {
         int64_t position = index % launch.outer_sizes[o];
         for (size_t i = 0; i < count; ++i) pointers[i] += position * launch.outer_strides[i * outer + o];
       }
-      status |= launch.entry(pointers.data(), sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
+      status |= launch.code.entry()(pointers.data(), sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
                              scratch, kernel_functions.data());
       row += sizes[0];
     }
     return status;
   }
-  char *base(size_t operand) const {
-    Address address = launch.operands[operand];
-    return address.buffer < 0 ? reinterpret_cast<char *>(address.offset) : bases[address.buffer] + address.offset;
+  // Everything in one call: no loops outside the machine code.
+  int64_t once() const {
+    size_t count = launch.operands.size();
+    SmallVector<char *, 24> pointers(count);
+    for (size_t i = 0; i < count; ++i) pointers[i] = operand_base(launch, bases, i);
+    char *scratch = nullptr;
+    if (launch.scratch && !(scratch = thread_scratch(launch.scratch))) return kOutOfMemory;
+    return launch.code.entry()(pointers.data(), launch.sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
+                        scratch, kernel_functions.data());
   }
 
   // Units are numbered row by row, part by part.
@@ -75,10 +86,84 @@ int64_t run_parallel(KernelRun &run) {
   }
   int64_t count = launch.rows * run.parts;
   auto grain = int64_t(kParallelWork / std::max(launch.work / double(count), 1.0));
-  auto task = [](void *context, int64_t begin, int64_t end) {
-    return static_cast<KernelRun *>(context)->units(begin, end);
+  auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {
+    try {
+      return static_cast<KernelRun *>(context)->units(begin, end);
+    } catch (const std::bad_alloc &) {
+      return kOutOfMemory;
+    }
   };
   return parallel_for(count, std::max<int64_t>(grain, 1), task, &run);
+}
+
+// ---------------------------------------------------------------- reductions split into parts
+
+struct PartialRun {
+  const KernelLaunch &launch;
+  char *const *bases;
+  const int64_t *scalars;
+  char *slots;
+  int64_t parts, length;  // of the split loop
+
+  int64_t part_bytes() const { return kSlot * int64_t(launch.split->written.size()); }
+
+  int64_t part(int64_t index) const {
+    const SplitReduction &split = *launch.split;
+    size_t count = launch.operands.size(), loops = launch.sizes.size();
+    SmallVector<char *, 24> pointers(count);
+    SmallVector<int64_t, 8> sizes(loops);
+    SmallVector<int64_t, 128> strides(launch.strides.size());
+    std::copy(launch.sizes.begin(), launch.sizes.end(), sizes.begin());
+    std::copy(launch.strides.begin(), launch.strides.end(), strides.begin());
+    int64_t begin = index * length;
+    sizes[split.loop] = std::min(length, sizes[split.loop] - begin);
+    for (size_t i = 0; i < count; ++i) {
+      pointers[i] = operand_base(launch, bases, i) + begin * strides[i * loops + split.loop];
+    }
+    for (size_t w = 0; w < split.written.size(); ++w) {
+      size_t i = split.written[w];
+      pointers[i] = slots + index * part_bytes() + kSlot * int64_t(w);
+      strides[i * loops + 1] = parts * part_bytes();
+      strides[i * loops] = sizes[1] * parts * part_bytes();
+    }
+    return split.partial.entry()(pointers.data(), sizes.data(), strides.data(), scalars, launch.ints.data(), nullptr,
+                                 kernel_functions.data());
+  }
+  int64_t finish() const {
+    size_t count = launch.operands.size(), loops = launch.sizes.size();
+    SmallVector<char *, 24> pointers(count);
+    SmallVector<int64_t, 128> strides(count * 3);
+    int64_t sizes[3] = {launch.sizes[0], launch.sizes[1], parts};
+    for (size_t i = 0; i < count; ++i) {
+      pointers[i] = operand_base(launch, bases, i);
+      for (size_t l = 0; l < 3; ++l) strides[i * 3 + l] = l < 2 ? launch.strides[i * loops + l] : 0;
+    }
+    return launch.split->finish.entry()(pointers.data(), sizes, strides.data(), scalars, launch.ints.data(), slots,
+                                        kernel_functions.data());
+  }
+};
+
+int64_t run_split(const KernelLaunch &launch, char *const *bases, const int64_t *scalars) {
+  int64_t extent = launch.sizes[launch.split->loop];
+  auto wanted = std::min(int64_t(launch.work / kParallelWork), int64_t(4) * thread_count());
+  PartialRun run{launch, bases, scalars, nullptr, 1, divide_up(divide_up(extent, wanted), kColumnUnit) * kColumnUnit};
+  run.parts = divide_up(extent, run.length);
+  auto bytes = size_t(launch.sizes[0] * launch.sizes[1] * run.parts * run.part_bytes());
+  run.slots = static_cast<char *>(allocate(bytes));
+  if (!run.slots) return kOutOfMemory;
+  auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {
+    int64_t status = 0;
+    try {
+      for (int64_t i = begin; i < end; ++i) status |= static_cast<PartialRun *>(context)->part(i);
+    } catch (const std::bad_alloc &) {
+      status = kOutOfMemory;
+    }
+    return status;
+  };
+  int64_t status = parallel_for(run.parts, 1, task, &run);
+  if (!status) status = run.finish();
+  deallocate(run.slots, bytes);
+  return status;
 }
 
 // ---------------------------------------------------------------- matrix products
@@ -117,14 +202,20 @@ struct GemmRun {
 
 }  // namespace
 
-int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *words) {
+int64_t parallel_units(const KernelLaunch &launch) {
+  return launch.rows * (launch.vector == 'P' ? divide_up(launch.sizes[1], kColumnUnit) : launch.sizes[1]);
+}
+
+int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *words) try {
   SmallVector<int64_t, 16> gathered;
   for (int word : launch.scalars) gathered.push_back(words[word]);
   KernelRun run{launch, bases, launch.scalars.empty() ? words : gathered.data()};
-  if (launch.work > kParallelWork && launch.rows * launch.sizes[1] > 1 && thread_count() > 1) {
-    return run_parallel(run);
+  if (launch.work > kParallelWork && thread_count() > 1) {
+    return launch.split ? run_split(launch, bases, run.scalars) : run_parallel(run);
   }
-  return run.rows(0, launch.rows, 0, launch.sizes[1]);
+  return launch.outer_sizes.empty() ? run.once() : run.rows(0, launch.rows, 0, launch.sizes[1]);
+} catch (const std::bad_alloc &) {  // the caller may not hold the GIL
+  return kOutOfMemory;
 }
 
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases) {

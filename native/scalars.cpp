@@ -179,16 +179,18 @@ int element_from_number(PyObject *number, DType dtype, char *element) {
 }
 
 bool dtype_of_number(PyObject *object, DType *out) {
-  if (PyFloat_Check(object)) return *out = default_dtype, true;
+  if (PyFloat_CheckExact(object)) return *out = default_dtype, true;
   if (PyBool_Check(object)) return *out = DType::Bool, true;
   if (PyLong_Check(object)) return *out = DType::Int64, true;
-  if (PyComplex_CheckExact(object)) {
+  if (is_numpy_scalar(object)) return dtype_of_numpy_scalar(object, out);  // numpy.float64 is a float too
+  if (PyFloat_Check(object)) return *out = default_dtype, true;
+  if (PyComplex_Check(object)) {
     *out = default_dtype == DType::Float64   ? DType::Complex128
            : default_dtype == DType::Float16 ? DType::Complex32
                                              : DType::Complex64;
     return true;
   }
-  return is_numpy_scalar(object) && dtype_of_numpy_scalar(object, out);
+  return false;
 }
 
 }  // namespace rushlight

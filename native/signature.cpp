@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tensor.h"
+
 namespace rushlight {
 namespace {
 
@@ -48,7 +50,8 @@ class KeyBuilder {
   KeyBuilder(Call &call) : call_(call), grad_enabled_(thread_state.grad_enabled) {}
 
   void add_mode() {
-    call_.words.push_back(uint64_t(global_mode_bits) << 32 | thread_state.mode_bits);
+    call_.words.push_back(uint64_t(default_dtype) << 56 | uint64_t(global_mode_bits & 0xffffff) << 32 |
+                          thread_state.mode_bits);
   }
 
   KeyStatus add(const Parameter &parameter, PyObject *object, int depth = 0) {

@@ -54,7 +54,7 @@ PyObject *size_repr(PyObject *self) {
 
 PyObject *size_concat(PyObject *left, PyObject *right) {
   if (!PyTuple_Check(right)) {
-    return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not \"%s\") to torch.Size",
+    return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not %s) to torch.Size",
                         Py_TYPE(right)->tp_name);
   }
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(left, right));

@@ -136,6 +136,7 @@ int rebase_view(Recipe *recipe, Node *node, uint32_t output, Tensor *view, Tenso
     return -1;
   }
   Py_INCREF(as_object(node));
+  node->shared = true;
   meta_incref(view->meta);
   if (tape_set_history(base, copy.get(), 0) < 0) return -1;
   view->autograd->view_version = view->storage->version - 1;  // stale: tape_grad_fn makes its history when asked

@@ -94,7 +94,7 @@ struct NodeExtras {
 // What a write to a view does to the history of its base: gradients of the written region go through `function` (the
 // node of the operator that wrote), the others go on to the base's former history.
 struct CopySlices {
-  Node *function;          // strong
+  Node *function;          // strong; null once a backward pass that does not keep the graph has used it
   uint32_t output;         // which output of `function` the written view is
   int32_t self_edge;       // edge of `function` that leads to the view's former value, or -1
   Meta *view_meta;
@@ -110,6 +110,7 @@ struct Node {
   NodeKind kind;
   ViewKind view_kind;      // View
   bool released;           // saved values were freed by a backward pass
+  bool shared;             // a CopySlices node runs it too: saved values live as long as the node
   unsigned long accumulating;  // Accumulate: the thread that is adding to the leaf's gradient, or 0
   uint32_t input_count;    // gradients taken: outputs, then hidden values
   InlineArray<Edge, 3> edges;

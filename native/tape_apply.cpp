@@ -302,7 +302,7 @@ bool copy_slices_by_operators(Node *node, Tensor *g, Gradients &results) {
 }
 
 bool apply_copy_slices(Node *node, Tensor *g, Gradients &results) {
-  if (!node->slices) return raise_twice();
+  if (!node->slices || !node->slices->function) return raise_twice();
   const Meta *base = node->metas[0];
   const bool native = native_arithmetic(g) && g->meta->dtype == base->dtype && same_sizes(g->meta, base) &&
                       never_overlaps(base) && within(base, node->slices->view_meta, node->slices->offset);
@@ -407,9 +407,11 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
 }
 
 void node_release(Node *node) {
-  node_release_saved(node);
-  if (node->kind == NodeKind::CopySlices && node->slices && node->slices->function->metas.count == 1) {
-    node_release_saved(node->slices->function);
+  if (!node->shared) node_release_saved(node);
+  if (node->kind == NodeKind::CopySlices && node->slices) {
+    Node *function = node->slices->function;
+    node->slices->function = nullptr;
+    Py_XDECREF(as_object(function));
   }
   if (node->kind != NodeKind::Python || !node->callable) return;
   // A function object frees what it saved, if it has a way to.

@@ -81,8 +81,8 @@ void destroy(Node *node) {
 }
 
 // Nodes that die while another dies wait in a list, so that freeing a long chain does not recurse.
-thread_local Node *dying = nullptr;
-thread_local bool destroying = false;
+Node *dying = nullptr;
+bool destroying = false;
 
 void node_dealloc(PyObject *self) {
   PyObject_GC_UnTrack(self);
@@ -252,7 +252,7 @@ Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t input
   node->sequence = kind == NodeKind::Accumulate ? UINT64_MAX : next_sequence++;
   node->kind = kind;
   node->view_kind = ViewKind::Alias;
-  node->released = false;
+  node->released = node->shared = false;
   node->accumulating = 0;
   node->input_count = inputs;
   new (&node->saved) std::vector<SavedValue>();

@@ -35,10 +35,15 @@ PyObject *call_registered(const char *name, PyObject *const *args, size_t count)
 
 namespace {
 
+constexpr int kFreeListLimit = 256;
+
 // Freed tensors of exactly TensorType, chained through `dict`.
 Tensor *free_list = nullptr;
 int free_count = 0;
-constexpr int kFreeListLimit = 256;
+
+// Freed autograd records, chained through `grad`.
+Autograd *free_records = nullptr;
+int free_record_count = 0;
 
 Tensor *take_exact() {
   Tensor *t = free_list;
@@ -108,13 +113,32 @@ Tensor *tensor_empty(Meta *meta) {
 }
 
 Autograd *tensor_autograd(Tensor *t) {
-  if (!t->autograd && !(t->autograd = new (std::nothrow) Autograd{})) PyErr_NoMemory();
-  return t->autograd;
+  if (t->autograd) return t->autograd;
+  Autograd *record = free_records;
+  if (record) {
+    free_records = reinterpret_cast<Autograd *>(record->grad);
+    --free_record_count;
+  } else if (!(record = new (std::nothrow) Autograd)) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  *record = Autograd{};
+  return t->autograd = record;
 }
 
 // ---------------------------------------------------------------- destruction and garbage collection
 
 namespace {
+
+void free_record(Autograd *record) {
+  if (free_record_count == kFreeListLimit) {
+    delete record;
+    return;
+  }
+  record->grad = reinterpret_cast<PyObject *>(free_records);
+  free_records = record;
+  ++free_record_count;
+}
 
 void drop_autograd(Tensor *t) {
   Autograd *autograd = t->autograd;
@@ -125,7 +149,7 @@ void drop_autograd(Tensor *t) {
   Py_XDECREF(reinterpret_cast<PyObject *>(autograd->base));
   Py_XDECREF(autograd->hooks);
   if (autograd->base_meta) meta_decref(autograd->base_meta);
-  delete autograd;
+  free_record(autograd);
 }
 
 void release_memory(Tensor *t) {
@@ -270,10 +294,18 @@ PyObject *set_parameter_type(PyObject *, PyObject *type) {
   Py_RETURN_NONE;
 }
 
+PyObject *core_alias_as(PyObject *, PyObject *args) {
+  PyObject *cls, *tensor;
+  if (!PyArg_ParseTuple(args, "OO!:alias_as", &cls, &TensorType, &tensor)) return nullptr;
+  return tensor_as_subclass(tensor, cls);
+}
+
 PyMethodDef functions[] = {
     {"register", core_register, METH_VARARGS, "register(name, object): make a Python object known to the core."},
     {"registered", core_registered, METH_O, "registered(name): the object registered under a name, or None."},
-    {"set_parameter_type", set_parameter_type, METH_O, "set_parameter_type(type): the subclass that is handled natively."},
+    {"set_parameter_type", set_parameter_type, METH_O,
+     "set_parameter_type(type): the subclass that is handled natively."},
+    {"alias_as", core_alias_as, METH_VARARGS, "alias_as(cls, tensor): a view of the tensor as an instance of cls."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -37,9 +37,9 @@ bool promote_dtypes(DType a, DType b, DType *out);  // false with RuntimeError s
 PyObject *number_from_element(DType dtype, const char *element);
 // Write a Python number (or an object that converts to one) as an element; -1 with an error set if it does not fit.
 int element_from_number(PyObject *number, DType dtype, char *element);
-// The number as NumPy scalar, bool, int, float or complex decides; false without an error if it is none of these.
+// What dtype a bool, int, float, complex or NumPy scalar becomes; false without an error for other objects.
 bool dtype_of_number(PyObject *object, DType *out);
-bool is_numpy_scalar(PyObject *object);  // numpy.generic, but no subclass of a Python number
+bool is_numpy_scalar(PyObject *object);  // an instance of numpy.generic
 
 // ---------------------------------------------------------------- size.cpp
 
@@ -80,7 +80,8 @@ inline int64_t wrapping_product(int64_t a, int64_t b) {
 inline PyObject *as_object(Tensor *t) { return reinterpret_cast<PyObject *>(t); }
 inline Tensor *as_tensor(PyObject *o) { return reinterpret_cast<Tensor *>(o); }
 inline int64_t storage_offset(const Tensor *t) {
-  return (reinterpret_cast<intptr_t>(t->data) - reinterpret_cast<intptr_t>(t->storage->data)) / itemsize(t->meta->dtype);
+  const intptr_t bytes = reinterpret_cast<intptr_t>(t->data) - reinterpret_cast<intptr_t>(t->storage->data);
+  return bytes / itemsize(t->meta->dtype);
 }
 inline bool requires_grad_now(const Tensor *t) { return thread_state.grad_enabled && requires_grad(t); }
 
@@ -93,6 +94,7 @@ void set_operator_slot(const char *name, PyObject *object);  // remembers the op
 
 PyObject *tensor_item(Tensor *t);    // the only element as a Python number
 PyObject *tensor_to_list(Tensor *t);
+PyObject *tensor_as_subclass(PyObject *tensor, PyObject *type);  // a view as an instance of a subclass
 Py_ssize_t tensor_length(PyObject *self);  // len(); -1 with TypeError set for 0-d tensors
 int tensor_set_data(Tensor *t, PyObject *other);          // t.data = other
 int tensor_set_requires_grad(Tensor *t, bool required);

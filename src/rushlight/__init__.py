@@ -9,13 +9,13 @@ import sys as _sys
 from types import ModuleType as _ModuleType
 
 from . import _core, dtypes, nn
-from ._core import Generator, Size, Tensor
+from ._core import Size, Tensor
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .codegen.compile import external_addresses as _external_addresses
 from .device import device
 from .dtypes import (
     bfloat16, bool, complex32, complex64, complex128, dtype, float16, float32, float64, get_default_dtype, int8, int16,
-    int32, int64, set_default_dtype, uint8, uint16, uint32, uint64,
+    int32, int64, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from .ops import load as _load
 from .promotion import can_cast, promote_types
@@ -37,9 +37,14 @@ def _resolve(path: str) -> _ModuleType:
 
 _install(_sys.modules[__name__], _resolve)
 
-from . import autograd, optim  # noqa: E402
+from . import autograd, optim, tensor_methods  # noqa: E402
 from .creation import *  # noqa: E402, F403
-from .random import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402
+from .formats import *  # noqa: E402, F403
+from .limits import finfo, iinfo  # noqa: E402
+from .printing import set_printoptions  # noqa: E402
+from .random import (  # noqa: E402
+    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+)  # fmt: skip
 
 half, short, int, long, double, cfloat, cdouble = float16, int16, int32, int64, float64, complex64, complex128  # noqa: A001
 float = float32  # noqa: A001

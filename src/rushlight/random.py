@@ -1,16 +1,73 @@
-"""Random number streams: the default generator and its state."""
+"""Random number streams: generators, the default generator and its state."""
 
 from __future__ import annotations
 
 import secrets
 from typing import Any
 
-from . import _core
+import numpy
 
-default_generator = _core.default_generator()
+from . import _core, dtypes
+from ._core import Tensor
+from .device import cpu
+from .device import device as Device
 
 
-def manual_seed(seed: int) -> Any:
+class Generator(_core.Generator):
+    """A stream of random numbers.
+
+    Args:
+        device: the CPU, which is the only device with generators.
+
+    Example:
+        >>> generator = rushlight.Generator().manual_seed(3)
+        >>> generator.initial_seed()
+        3
+    """
+
+    @property
+    def device(self) -> Device:
+        """The device whose numbers these are."""
+        return cpu
+
+    def get_state(self) -> Tensor:
+        """The state as a uint8 tensor."""
+        state = numpy.frombuffer(bytearray(super().get_state()), dtype=numpy.uint8)
+        return _core.from_numpy(state)
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on from a state that `get_state` returned.
+
+        Raises:
+            TypeError: if it is no uint8 tensor.
+            RuntimeError: if it is no state.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state.dtype is not dtypes.uint8 or new_state.device.type != "cpu":
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        super().set_state(bytes(_core.to_numpy(new_state)))
+        return self
+
+    def clone_state(self) -> Generator:
+        """Another generator in the same state."""
+        return Generator().set_state(self.get_state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (super().get_state(),)
+
+
+def _restore(state: bytes) -> Generator:
+    generator = Generator()
+    _core.Generator.set_state(generator, state)
+    return generator
+
+
+default_generator = Generator()
+_core.set_default_generator(default_generator)
+
+
+def manual_seed(seed: int) -> Generator:
     """Start the default generator's stream anew; the same seed gives the same numbers as in PyTorch on a CPU.
 
     Args:
@@ -34,11 +91,11 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> Any:
+def get_rng_state() -> Tensor:
     """The default generator's state."""
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Put the default generator into a state that `get_rng_state` gave."""
     default_generator.set_state(new_state)

@@ -7,15 +7,17 @@ from types import ModuleType
 from typing import Any
 
 from . import _core, dtypes
-from . import device as devices
 from ._core import Tensor
+from .device import cpu, meta
+from .device import cpu, meta
 from .ops.record import FUNCTIONS, METHODS, Record
 from .plan import make_operator
 
 # Methods that the core answers by layout arithmetic when the argument is a plain tensor.
 NATIVE_VIEWS = {
     "view", "reshape", "permute", "transpose", "t", "swapaxes", "expand", "unsqueeze", "squeeze", "narrow", "select",
-    "unbind", "flatten", "as_strided", "detach", "view_as", "alias", "contiguous", "movedim",
+    "unbind", "flatten", "as_strided", "detach", "view_as", "alias", "contiguous", "movedim", "moveaxis", "expand_as",
+    "swapdims",
 }  # fmt: skip
 # Operators that the core calls by name: number slots, and arithmetic on gradients.
 CORE_OPERATORS = (
@@ -24,6 +26,10 @@ CORE_OPERATORS = (
     "gt", "ge", "clone", "reshape", "permute", "sum_to_size", "slice_backward", "as_strided", "as_strided_backward",
     "as_strided_scatter", "zeros", "copy_", "fill_", "unbind", "ones_like",
 )  # fmt: skip
+
+
+class OutOfMemoryError(RuntimeError):
+    """Memory for a tensor could not be had: the limit or the machine's memory is exhausted."""
 
 
 class Parameter(Tensor):
@@ -36,9 +42,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         base = _core.empty((0,), dtypes.get_default_dtype().code, 0) if data is None else data
-        parameter = _core.alias_as(cls, base)
-        parameter.requires_grad_(requires_grad)
-        return parameter
+        return cls._make_subclass(cls, base, requires_grad)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
@@ -55,8 +59,9 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
         resolve: gives the module for a path such as ``nn.functional``.
     """
     _core.set_dtypes(list(dtypes.ALL))
-    _core.register("device_cpu", devices.cpu)
-    _core.register("device_meta", devices.meta)
+    _core.register("device_cpu", cpu)
+    _core.register("device_meta", meta)
+    _core.register("OutOfMemoryError", OutOfMemoryError)
     _core.set_parameter_type(Parameter)
     done: set[int] = set()
     for record in list(FUNCTIONS.values()) + list(METHODS.values()):

@@ -1,8 +1,8 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
-from rushlight.autograd import tensor_methods as _tensor_methods  # noqa: F401  (attaches the methods)
-from rushlight.autograd.engine import backward, grad
-from rushlight.autograd.grad_mode import (
+from . import tensor_methods as _tensor_methods  # noqa: F401  (attaches the methods)
+from .engine import backward, grad
+from .grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rushlight import _core
-from rushlight._core import Tensor
+from .. import _core
+from .._core import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from rushlight import _core
+from .. import _core
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

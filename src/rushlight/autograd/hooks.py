@@ -7,7 +7,7 @@ import weakref
 from collections.abc import MutableMapping
 from typing import Any
 
-from rushlight import _core
+from .. import _core
 
 
 class RemovableHandle:

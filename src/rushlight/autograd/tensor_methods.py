@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rushlight import _core
-from rushlight._core import Tensor
-from rushlight.autograd.engine import Tensors
-from rushlight.autograd.engine import backward as run_backward
-from rushlight.autograd.hooks import RemovableHandle
+from .. import _core
+from .._core import Tensor
+from .engine import Tensors
+from .engine import backward as run_backward
+from .hooks import RemovableHandle
 
 
 def backward(

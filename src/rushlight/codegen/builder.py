@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from .nest import Instruction, Nest, Operand
 from .steps import (
     BARRIERS, INDIRECT, PREDICATES, REDUCTIONS, REGION_WRITERS, SCANS,
     Access, Computed, NeedsStore, Root, Step,
-    broadcast_access, index_accesses, is_one, reduced_dims, trivial_reshape, view_access, view_operation,
+    broadcast_access, index_accesses, is_one, is_rearrangement, reduced_dims, view_access, view_operation,
 )
 
 class NestBuilder:
@@ -60,39 +61,49 @@ class NestBuilder:
         self.domain, self.reduced = domain, reduced
         if computed and value.node is not None and value.node.name in SCANS:
             return domain, [value.node.attributes["dim"]], tuple(range(len(shape)))
-        found = self.first_reduction(value, access, set(), computed)
-        if found is not None:
-            reduction, kept = found
-            assert reduction.node is not None
-            covered = {entry for entry in kept if isinstance(entry, int)}
-            free = [i for i, d in enumerate(shape) if not is_one(d) and i not in covered]
-            for dim in reduced_dims(reduction.node):
-                size = reduction.node.inputs[0].shape[dim]
-                if not is_one(size) and free and same(domain[free[0]], size):
-                    reduced.append(free.pop(0))
-                else:
-                    reduced.append(len(domain))
-                    domain.append(size)
-            if free:  # some dim is neither covered nor reduced: the reduction is of another domain
-                raise NeedsStore(reduction)
+        misfit = None
+        for reduction, kept in self.reductions_inside(value, access, set(), computed):
+            extended = self.extended_domain(domain, reduction, kept)
+            if extended is not None:
+                return *extended, access
+            if reduction not in self.fusion.stored:
+                misfit = misfit or reduction
+        if misfit is not None:
+            raise NeedsStore(misfit)
         return domain, reduced, access
 
-    def first_reduction(
+    @staticmethod
+    def extended_domain(
+        domain: list[Dimension], reduction: Value, kept: Access
+    ) -> tuple[list[Dimension], list[int]] | None:
+        """The domain with a reduction's dims as reduced ones, or None if the reduction is of another domain."""
+        assert reduction.node is not None
+        covered = {entry for entry in kept if isinstance(entry, int)}
+        free = [i for i, d in enumerate(domain) if not is_one(d) and i not in covered]
+        result, reduced = list(domain), []
+        for dim in reduced_dims(reduction.node):
+            size = reduction.node.inputs[0].shape[dim]
+            if not is_one(size) and free and same(domain[free[0]], size):
+                reduced.append(free.pop(0))
+            else:
+                reduced.append(len(result))
+                result.append(size)
+        return None if free else (result, reduced)
+
+    def reductions_inside(
         self, value: Value, access: Access, seen: set[Any], root: bool = False
-    ) -> tuple[Value, Access] | None:
-        """The first reduction computed inside this nest, and how it is accessed."""
-        if (value, access) in seen or (not root and self.is_loaded(value, access)):
-            return None
+    ) -> Iterator[tuple[Value, Access]]:
+        """The reductions that this nest might compute, and how they are accessed."""
+        if (value, access) in seen or (not root and self.is_loaded(value, access, anywhere=True)):
+            return
         seen.add((value, access))
         node = value.node
         assert node is not None
         if node.name in REDUCTIONS:
-            return value, access
+            yield value, access
+            return
         for operand, sub in self.children(node, access):
-            found = self.first_reduction(operand, sub, seen)
-            if found is not None:
-                return found
-        return None
+            yield from self.reductions_inside(operand, sub, seen)
 
     def children(self, node: Node, access: Access) -> list[tuple[Value, Access]]:
         name = node.name
@@ -110,23 +121,26 @@ class NestBuilder:
             return []
         return [(operand, broadcast_access(operand, access)) for operand in node.inputs]
 
-    def is_loaded(self, value: Value, access: Access) -> bool:
-        """Whether ``value`` comes from memory (or is a scalar) rather than being computed here."""
+    def is_loaded(self, value: Value, access: Access, anywhere: bool = False) -> bool:
+        """Whether ``value`` comes from memory (or is a scalar) rather than being computed here.
+
+        anywhere: the domain is not settled, so any stored value might be absorbed.
+        """
         node = value.node
         if node is None:
             return True
         if value in self.fusion.stored:
-            return not self.may_absorb(value, access)
+            return not self.may_absorb(value, access, anywhere)
         base = self.fusion.base(value)
         if base is value or base in self.fusion.inputs:
             return base is not value
         if base not in self.fusion.stored:
             return False
-        if node.name in ("slice", "flip") or (node.name == "reshape" and not trivial_reshape(node)):
+        if not is_rearrangement(node):
             return True
-        return self.is_loaded(node.inputs[0], view_access(node, access))
+        return self.is_loaded(node.inputs[0], view_access(node, access), anywhere)
 
-    def may_absorb(self, value: Value, access: Access) -> bool:
+    def may_absorb(self, value: Value, access: Access, anywhere: bool = False) -> bool:
         """A stored value is computed here if it lies at each row or each point of the domain once."""
         assert value.node is not None
         if not self.absorb or value in self.done or value.node.name in BARRIERS | REGION_WRITERS | set(SCANS):
@@ -136,9 +150,7 @@ class NestBuilder:
             return False
         parallel = {i for i, d in enumerate(self.domain) if i not in self.reduced and not is_one(d)}
         reduced = {i for i in self.reduced if not is_one(self.domain[i])}
-        if not self.reduced:  # the domain may still get reduced dims: only whole-domain values are safe
-            return set(dims) == parallel
-        return set(dims) in (parallel, parallel | reduced)
+        return anywhere or set(dims) in (parallel, parallel | reduced)
 
     # -- evaluation
 
@@ -287,8 +299,11 @@ class NestBuilder:
 
     def load(self, value: Value, access: Access) -> int:
         """Read ``value``, a stored value or a view of one."""
-        chain: list[tuple[Any, ...]] = []
+        while value.node is not None and value not in self.fusion.stored and is_rearrangement(value.node):
+            access = view_access(value.node, access)
+            value = value.node.inputs[0]
         shown = value
+        chain: list[tuple[Any, ...]] = []
         while value.node is not None and value not in self.fusion.stored:
             chain.append(view_operation(value.node))
             value = value.node.inputs[0]

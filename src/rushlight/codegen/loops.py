@@ -14,8 +14,6 @@ from .target import Target
 from .values import Value, constant, element_of, parts_of, splat
 
 SLOT_WORDS = 8  # a 64-byte slot of a split reduction, in words
-STATUS_INDEX = 1
-STATUS_DIVISION = 2
 _P1, _P0 = 0, 1
 
 
@@ -51,7 +49,7 @@ def vector_lanes(plan: Schedule, variant: Variant, target: Target) -> int:
         if plan.vector[position]:
             widths.append(max(8, bits(element_of(plan.nest.body[position].dtype))))
     lanes = target.vector_bytes * 8 // (max(widths) if len(widths) > 1 else 32)
-    light = not any(plan.scratch) and all(_is_light(plan.nest.body[each]) for each in plan.live)
+    light = not plan.scratch and all(_is_light(plan.nest.body[each]) for each in plan.live)
     if light and any(phase.reductions for phase in plan.phases):
         lanes *= 4 if variant.vector == "R" else 2
     return min(lanes, 64)
@@ -86,11 +84,14 @@ class _Kernel:
         if variant.split == "finish":
             self.vector_loop = -1
         self.b = Builder()
+        self.context = scalars.Context(self.b, target)
         self.values: dict[int, Value] = {}
         self.wide: dict[int, Value] = {}  # scalars spread over a vector
         self.bases: dict[int, Reg] = {}
+        self.ints: dict[int, Reg] = {}
         self.strides: dict[tuple[int, int], Reg] = {}
         self.lanes: Lanes | None = None
+        self.row = self.b.constant("i64", 1, 0)  # running number of the parallel point
         self.point: Reg | None = None  # running number of the reduced element
         self.states: dict[int, State] = {}  # of scans
 
@@ -108,8 +109,7 @@ class _Kernel:
         self._run_loops([_P1, _P0], [], self._row)
         b.emit("br label %end")
         b.start("end")
-        context = scalars.Context(b, self.target, None)
-        b.emit(f"ret i64 {context.status().name}")
+        b.emit(f"ret i64 {self.context.status().name}")
         return self._text()
 
     def _text(self) -> str:
@@ -137,23 +137,30 @@ class _Kernel:
             instruction = self.nest.body[position]
             if instruction.name in ("load", "coordinate", "load_indirect"):
                 used.add(instruction.arguments[0])
+            if instruction.name == "load_indirect":
+                first = instruction.arguments[1]
+                for word in range(first, first + 2 * len(instruction.arguments[2:])):
+                    self.ints[word] = self._word("ints", word)
         for each in sorted(used):
             operand = self.nest.operands[each]
             element = "i64" if operand.role == "coordinate" else "ptr"
             self.bases[each] = self._word("pointers", each, element)
             for loop in range(self.loops):
-                unit = loop == self.vector_loop and self.variant.classes[each] != "S"
-                if self._axis(loop) in operand.level and not unit:
-                    self.strides[each, loop] = self._word("strides", each * self.loops + loop)
-                elif unit:
-                    self.strides[each, loop] = self._unit_stride(each)
+                if self._axis(loop) in operand.level:
+                    self.strides[each, loop] = self._stride(each, loop)
 
-    def _unit_stride(self, operand: int) -> Reg:
-        """The stride along the vector loop of an operand of class B or C."""
-        memory_operand = self.nest.operands[operand]
-        unit = 1 if memory_operand.role == "coordinate" else memory_operand.dtype.itemsize
-        contiguous = self.variant.classes[operand] == "C"
-        return self.b.constant("i64", 1, unit if contiguous else 0)
+    def _stride(self, operand: int, loop: int) -> Reg:
+        """Bytes between neighbours along a loop, known when compiling for classes B and C.
+
+        The slots of a split reduction and coordinates have strides of their own.
+        """
+        described, kind = self.nest.operands[operand], self.variant.classes[operand]
+        slot = self.variant.split == "partial" and described.role == "write"
+        if loop != self.vector_loop or slot or kind == "S":
+            return self._word("strides", operand * self.loops + loop)
+        if described.role == "coordinate" and kind == "C":
+            return self._word("strides", operand * self.loops + loop)
+        return self.b.constant("i64", 1, described.dtype.itemsize if kind == "C" else 0)
 
     def _axis(self, loop: int) -> str:
         return "P" if loop in (_P1, _P0) else "R"
@@ -165,12 +172,13 @@ class _Kernel:
         if not loops:
             return body(carried)
         loop, inner = loops[0], loops[1:]
-        outside = self.bases, self.lanes, self.point, dict(self.values), dict(self.wide)
+        outside = self.bases, self.lanes, self.row, self.point, dict(self.values), dict(self.wide)
         step = self.width if loop == self.vector_loop else 1
         with self.b.loop(self.sizes[loop], step, carried) as built:
             self._advance(loop, built.index)
             built.next = self._run_loops(inner, built.carried, body)
-        self.bases, self.lanes, self.point, self.values, self.wide = outside
+        self.bases, self.lanes, self.row, self.point, self.values, self.wide = outside
+        self.context.mask = self.lanes.mask if self.lanes else None
         return built.results
 
     def _advance(self, loop: int, index: Reg) -> None:
@@ -180,16 +188,17 @@ class _Kernel:
             described = self.nest.operands[operand]
             if self._axis(loop) not in described.level:
                 continue
-            if loop == self.vector_loop and self.variant.classes[operand] == "B":
-                continue
             step = index * self.strides[operand, loop]
             moved = base + step if described.role == "coordinate" else b.offset(base, step)
             self.bases[operand] = moved
-        if loop not in (_P1, _P0) and self.plan.scratch:
+        if loop in (_P1, _P0):
+            self.row = self.row * self.sizes[loop] + index
+        elif self.plan.scratch:
             point = self.point or b.constant("i64", 1, 0)
             self.point = point * self.sizes[loop] + index
         if loop == self.vector_loop:
             self.lanes = self._lanes(self.sizes[loop] - index)
+            self.context.mask = self.lanes.mask
 
     def _lanes(self, remaining: Reg) -> Lanes:
         b, width = self.b, self.width
@@ -288,6 +297,8 @@ class _Kernel:
             value = constant(self.b, dtype, arguments[0])
         elif name == "scalar":
             value = self._scalar(instruction)
+        elif name == "size":
+            value = Value(dtype, (self._word("ints", arguments[0]),))
         elif name == "load":
             value = self._load(position)
         elif name == "coordinate":
@@ -298,12 +309,8 @@ class _Kernel:
             value = self._scan(position)
         else:
             operands = [self._get(each, lanes) for each in arguments]
-            value = scalars.apply(self._context(lanes), name, dtype, operands)
+            value = scalars.apply(self.context, name, dtype, operands)
         self._define(position, value)
-
-    def _context(self, lanes: int) -> scalars.Context:
-        mask = self.lanes.mask if self.lanes is not None and lanes > 1 else None
-        return scalars.Context(self.b, self.target, mask)
 
     def _scalar(self, instruction: Instruction) -> Value:
         dtype, word = instruction.dtype, instruction.arguments[0]
@@ -344,19 +351,19 @@ class _Kernel:
         axis = self.variant.vector
         if lanes > 1 and axis in self.nest.operands[operand].level:
             base = base + self._iota() * self.strides[operand, self.vector_loop]
-        context = self._context(lanes)
-        valid = context.mask if context.mask is not None else b.constant("i1", lanes, 1)
+        mask = self.context.mask if lanes > 1 else None
+        valid = mask if mask is not None else b.constant("i1", lanes, 1)
         address = b.splat(base, lanes)
         bad = b.constant("i1", lanes, 0)
         for k, position in enumerate(instruction.arguments[2:]):
             value = self._get(position, lanes)
             index = b.widen_or_narrow(value.reg, "i64", value.dtype.is_signed)
-            size = self._word("ints", first + 2 * k)
+            size = self.ints[first + 2 * k]
             if instruction.wrap:
                 index = b.select(index.lt(0), index + size, index)
             bad = bad | index.ge(size, signed=False)
-            address = address + index * self._word("ints", first + 2 * k + 1)
-        context.flag(STATUS_INDEX, bad)
+            address = address + index * self.ints[first + 2 * k + 1]
+        self.context.flag(scalars.STATUS_INDEX, bad)
         zero = b.slot("i64", 2)
         b.slots.append(f"store <2 x i64> zeroinitializer, {zero}")
         safe = b.select(valid & ~bad, address, b.splat(zero.cast("ptrtoint", "i64"), lanes))
@@ -394,7 +401,7 @@ class _Kernel:
         spread = self.lanes is not None and axis in described.level and kind != "B"
         value = self._get(position, self.width if spread else self.values[position].lanes)
         if value.dtype != described.dtype:
-            value = scalars.apply(self._context(value.lanes), "convert", described.dtype, [value])
+            value = scalars.apply(self.context, "convert", described.dtype, [value])
         if not spread:
             single = Value(value.dtype, tuple(self.b.extract(part, 0) for part in value.parts))
             memory.store_scalar(self.b, base, single)
@@ -419,25 +426,28 @@ class _Kernel:
         return self.b.offset(Reg(self.b, "ptr", 1, "%scratch"), at)
 
     def _keep(self, position: int) -> None:
-        along = self.variant.vector == "R"
         element = _kept_element(self.nest.body[position])
         for part, reg in enumerate(self._get(position, self.width).parts):
             raw = reg.cast("zext", element) if reg.element == "i1" else reg
             address = self._kept_address(position, part)
-            if along and self.target.masks:
+            if self.variant.vector == "R":
                 assert self.lanes is not None
-                self.b.masked_store(address, self.lanes.mask, raw)
+                memory.store_raw(self.b, address, raw, self.lanes)
             else:
                 self.b.store(address, raw)
 
     def _load_kept(self, position: int) -> Value:
-        """Lanes beyond the row hold what is left there; they are masked as all such lanes are."""
         instruction = self.nest.body[position]
         element = _kept_element(instruction)
         lanes = self.width if self.plan.vector[position] else 1
         parts = []
         for part in range(parts_of(instruction.dtype)):
-            raw = self.b.load(self._kept_address(position, part), element, lanes)
+            address = self._kept_address(position, part)
+            if self.variant.vector == "R" and lanes > 1:
+                assert self.lanes is not None
+                raw = memory.load_raw(self.b, element, address, self.lanes)
+            else:
+                raw = self.b.load(address, element, lanes)
             is_bool = element_of(instruction.dtype) == "i1"
             parts.append(raw.ne(0) if is_bool else raw)
         return Value(instruction.dtype, tuple(parts))
@@ -454,7 +464,7 @@ class _Kernel:
             for word, (operand, single) in enumerate(zip(targets, singles, strict=True)):
                 address = b.offset(self.bases[operand], 8 * (word % SLOT_WORDS))
                 if lane is not None and "P" in self.nest.operands[operand].level:
-                    address = b.offset(address, lane * self._slot_stride(operand))
+                    address = b.offset(address, lane * self.strides[operand, _P0])
                 b.store(address, single)
 
         if self.lanes is None:
@@ -462,9 +472,6 @@ class _Kernel:
         else:
             vectors = [b.splat(each, self.width) for each in flat]
             memory.for_each_lane(b, vectors, self.lanes.count, store)
-
-    def _slot_stride(self, operand: int) -> Reg:
-        return self._word("strides", operand * self.loops + _P0)
 
     def _combine_parts(self) -> None:
         """Read the accumulators of all parts (slots lie as [row][part][store]) and finish them."""

@@ -37,9 +37,18 @@ def store_scalar(b: Builder, pointer: Reg, value: Value) -> None:
 
 
 def load_contiguous(b: Builder, dtype: DType, pointer: Reg, lanes: Lanes) -> Value:
-    element = memory_element(dtype)
     parts = parts_of(dtype)
-    width = lanes.width * parts
+    raws = [load_raw(b, memory_element(dtype), pointer, lanes, parts)]
+    if parts == 2:
+        raws = [b.shuffle(raws[0], raws[0], range(k, 2 * lanes.width, 2)) for k in (0, 1)]
+    return Value(dtype, tuple(from_memory(b, dtype, each) for each in raws))
+
+
+def load_raw(b: Builder, element: str, pointer: Reg, lanes: Lanes, parts: int = 1) -> Reg:
+    """A vector of the lanes that exist, zero in others; ``parts`` elements a lane."""
+    if lanes.masks:
+        return b.masked_load(pointer, _repeat(b, lanes.mask, parts), element)
+    width, size = lanes.width * parts, bits(element) // 8
 
     def plain() -> list[Reg]:
         return [b.load(pointer, element, width)]
@@ -47,20 +56,12 @@ def load_contiguous(b: Builder, dtype: DType, pointer: Reg, lanes: Lanes) -> Val
     def looped() -> list[Reg]:
         slot = b.slot(element, width)
         b.store(slot, b.constant(element, width, 0))
-        size = bits(element) // 8
         with b.loop(lanes.count * parts) as loop:
             at = loop.index * size
             b.store(b.offset(slot, at), b.load(b.offset(pointer, at), element))
         return [b.load(slot, element, width)]
 
-    if lanes.masks:
-        raw = b.masked_load(pointer, _repeat(b, lanes.mask, parts), element)
-    else:
-        (raw,) = b.branch(lanes.full, plain, looped)
-    raws = [raw]
-    if parts == 2:
-        raws = [b.shuffle(raw, raw, range(first, width, 2)) for first in (0, 1)]
-    return Value(dtype, tuple(from_memory(b, dtype, each) for each in raws))
+    return b.branch(lanes.full, plain, looped)[0]
 
 
 def store_contiguous(b: Builder, pointer: Reg, value: Value, lanes: Lanes) -> None:
@@ -69,6 +70,14 @@ def store_contiguous(b: Builder, pointer: Reg, value: Value, lanes: Lanes) -> No
     if len(raws) == 2:
         order = [lane + part * lanes.width for lane in range(lanes.width) for part in (0, 1)]
         raw = b.shuffle(raws[0], raws[1], order)
+    store_raw(b, pointer, raw, lanes, len(raws))
+
+
+def store_raw(b: Builder, pointer: Reg, raw: Reg, lanes: Lanes, parts: int = 1) -> None:
+    """Store the lanes that exist."""
+    if lanes.masks:
+        b.masked_store(pointer, _repeat(b, lanes.mask, parts), raw)
+        return
 
     def plain() -> list[Reg]:
         b.store(pointer, raw)
@@ -77,11 +86,8 @@ def store_contiguous(b: Builder, pointer: Reg, value: Value, lanes: Lanes) -> No
     def store_lane(lane: Reg, singles: list[Reg]) -> None:
         b.store(b.offset(pointer, lane * (bits(raw.element) // 8)), singles[0])
 
-    if lanes.masks:
-        b.masked_store(pointer, _repeat(b, lanes.mask, len(raws)), raw)
-    else:
-        count = lanes.count * len(raws)
-        b.branch(lanes.full, plain, lambda: for_each_lane(b, [raw], count, store_lane))
+    count = lanes.count * parts
+    b.branch(lanes.full, plain, lambda: for_each_lane(b, [raw], count, store_lane))
 
 
 def _repeat(b: Builder, mask: Reg, parts: int) -> Reg:

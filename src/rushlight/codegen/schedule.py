@@ -9,9 +9,8 @@ from .values import register_bytes
 
 # Instructions whose result costs more than a round trip through the cache.
 _CHEAP = frozenset(
-    "load coordinate scalar constant convert add sub mul neg abs where eq ne lt le gt ge maximum minimum "
-    "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not "
-    "sign square floor ceil round trunc isnan isinf isfinite copysign real imag conj".split()
+    "load coordinate scalar constant size convert add sub mul neg abs where eq ne lt le gt ge maximum minimum "
+    "and or xor not sign sgn square floor ceil round trunc isnan isinf isfinite copysign real imag conj".split()
 )
 
 
@@ -25,7 +24,7 @@ def is_scan(instruction: Instruction) -> bool:
 
 def value_arguments(instruction: Instruction) -> tuple[int, ...]:
     """The arguments that are positions of earlier instructions."""
-    if instruction.name in ("load", "coordinate", "scalar", "constant"):
+    if instruction.name in ("load", "coordinate", "scalar", "constant", "size"):
         return ()
     if instruction.name == "load_indirect":
         return instruction.arguments[2:]
@@ -207,3 +206,21 @@ def _find_splats(s: Schedule) -> None:
         if s.vector[position]:
             arguments = value_arguments(instruction)
             s.splats.update(each for each in arguments if not s.vector[each])
+
+
+_LIBRARY_CALLS = frozenset("lgamma nextafter".split())
+
+
+def cost(nest: Nest) -> float:
+    """Work per point, in units of an addition that streams through memory."""
+    total = 0.0
+    for instruction in nest.body:
+        if instruction.name in ("scalar", "constant", "size"):
+            continue
+        if instruction.dtype.is_complex and instruction.name not in _CHEAP:
+            total += 40.0
+        elif instruction.name in _CHEAP or is_reduction(instruction) or is_scan(instruction):
+            total += 0.25
+        else:
+            total += 20.0 if instruction.name in _LIBRARY_CALLS else 2.0
+    return max(1.0, total)

@@ -77,6 +77,11 @@ def trivial_reshape(node: Node) -> bool:
     return same_shape(before, after)
 
 
+def is_rearrangement(node: Node) -> bool:
+    """A view that only says which dim follows which loop."""
+    return node.name in ("expand", "permute") or (node.name == "reshape" and trivial_reshape(node))
+
+
 def reduced_dims(node: Node) -> tuple[int, ...]:
     attributes = node.attributes
     return (attributes["dim"],) if "dim" in attributes else tuple(attributes["dims"])

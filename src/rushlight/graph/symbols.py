@@ -110,6 +110,14 @@ class SymbolicInt:
     def __repr__(self) -> str:
         return " ".join(_term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items()))
 
+    def atom(self) -> Atom | None:
+        """The symbol, if the expression is just one."""
+        if len(self.terms) != 1:
+            return None
+        ((monomial, coefficient),) = self.terms.items()
+        alone = coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1
+        return monomial[0][0] if alone and monomial[0][0].operation is None else None
+
     # ---- arithmetic
 
     def __add__(self, other: Any) -> Any:

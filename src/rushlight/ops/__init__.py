@@ -1,0 +1,17 @@
+"""The operators: one file for each family, one record for each operator."""
+
+from __future__ import annotations
+
+import importlib
+
+FAMILIES = (
+    "conversion", "complex", "arithmetic", "exponential", "comparison", "bitwise", "selection", "shapes", "reductions",
+    "scans", "join", "creation", "indexing", "subscripts", "linear_algebra", "normalization", "losses", "random", "dropout",
+    "optimization",
+)  # fmt: skip
+
+
+def load() -> None:
+    """Import every family, which fills the tables in ``ops/record.py``."""
+    for family in FAMILIES:
+        importlib.import_module(f"{__name__}.{family}")

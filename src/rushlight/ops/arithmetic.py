@@ -259,7 +259,8 @@ def _pow_arrays(x: Any, y: Any) -> Any:
 
 
 def _pow_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    by_base = op.where(y == 0, 0, y * x.pow(y - 1))
+    base = op.where(y == 0, 1, x)  # 0 ** -1 would be infinite, and NaN in second derivatives
+    by_base = op.where(y == 0, 0, y * base.pow(y - 1))
     logarithm = op.where((x == 0) & (y >= 0 if not y.dtype.is_complex else y == y), 0, op.log(x))
     return by_base, out * logarithm
 
@@ -464,14 +465,14 @@ def clamped(x, low, high):
 
 
 @primitive(
-    Elementwise(integers | floating), scalar="maximum", derivative=lambda out, x, low: (x >= low, x < low), reference=numpy.maximum
+    Elementwise(real), scalar="maximum", derivative=lambda out, x, low: (x >= low, x < low), reference=numpy.maximum
 )
 def clamp_low(x, low):
     """x, but at least low. The gradient at equality is x's."""
 
 
 @primitive(
-    Elementwise(integers | floating), scalar="minimum", derivative=lambda out, x, high: (x <= high, x > high), reference=numpy.minimum
+    Elementwise(real), scalar="minimum", derivative=lambda out, x, high: (x <= high, x > high), reference=numpy.minimum
 )
 def clamp_high(x, high):
     """x, but at most high. The gradient at equality is x's."""

@@ -43,6 +43,13 @@ def category(x: Traced) -> int:
     return DIMENSIONED if x.shape else ZERO_DIM
 
 
+def scaled(x: Traced, factor: Any) -> Traced:
+    """x times a number in x's dtype: integers are multiplied by the number's integer part."""
+    if not isinstance(factor, Traced) and factor == 1:
+        return x
+    return x * convert(lift(factor, x.context), x.dtype)
+
+
 def convert(x: Traced, dtype: DType) -> Traced:
     return PRIMITIVES["convert"].apply(x, dtype=dtype)
 
@@ -107,7 +114,9 @@ def sum_to(x: Traced, shape: Sequence[Any]) -> Traced:
     if same_shape(tuple(x.shape), tuple(shape)):
         return x
     lead = x.ndim - len(shape)
-    stretched = [dim for dim in range(lead, x.ndim) if not same(shape[dim - lead], x.shape[dim])]
+    stretched = [
+        dim for dim in range(lead, x.ndim) if not same(shape[dim - lead], x.shape[dim]) and shape[dim - lead] == 1
+    ]
     return reshape(reduce_sum(x, [*range(lead), *stretched]), shape)
 
 

@@ -6,6 +6,7 @@ import numpy
 
 from .. import dtypes
 from ..graph.symbols import same_shape
+from . import build
 from .arithmetic import elementwise
 from .kinds import Elementwise, everything, real
 from .record import NONE, composite, primitive
@@ -118,6 +119,8 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
         close = close | (isnan(input) & isnan(other))
     if rtol == 0 and atol == 0:
         return close
+    if not input.dtype.is_differentiable:
+        input, other = (build.convert(x, dtypes.get_default_dtype()) for x in (input, other))
     distance = abs(input - other)
     return close | (isfinite(distance) & (distance <= atol + abs(rtol * other)))
 

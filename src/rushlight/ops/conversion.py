@@ -50,6 +50,14 @@ def convert(x, dtype):
     """Cast to a dtype. Complex to real keeps the real part; floating to integer truncates."""
 
 
+@primitive(
+    Elementwise(everything), names=["detach"], views="input", scalar=lambda s, x: x, inplace=False, out=False,
+    derivative=NONE, reference=lambda x: x, samples=unary(),
+)  # fmt: skip
+def detach(input):
+    """The same values without a gradient."""
+
+
 def cast(x: Any, dtype: DType) -> Any:
     """The reference's cast of a NumPy array."""
     import numpy

@@ -198,6 +198,8 @@ class Elementwise(Kind):
             return g if partial == 1 else -g if partial == -1 else g * partial
         if partial.dtype is dtypes.bool:
             return build.select_where(partial, g, 0, g.dtype)
+        if partial.dtype.is_complex == g.dtype.is_complex:
+            partial = build.convert(partial, g.dtype)  # promotion would let the shapes decide
         return g * (build.conjugate(partial) if conjugate else partial)
 
     def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
@@ -347,3 +349,8 @@ class Host(Kind):
 
     def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
         return self.outputs(environment, *inputs, **attributes)
+
+    def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
+        tensors = {parameter.name for parameter in primitive.parameters if parameter.mode == "T"}
+        inputs = [each for name, each in bound.arguments.items() if name in tensors]
+        return primitive.apply(*inputs, **{k: each for k, each in bound.arguments.items() if k not in tensors})

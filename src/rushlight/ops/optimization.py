@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .record import Mutated, Number, Tensor, composite
+from .record import Mutated, Operand, Tensor, composite
 
 
 @composite(name="sgd_step")
@@ -12,10 +12,10 @@ def sgd_step(
     parameters: Mutated,
     momentum_buffers: Mutated,
     gradients: Tensor,
-    lr: Number,
-    weight_decay: Number,
-    momentum: Number,
-    dampening: Number,
+    lr: Operand,
+    weight_decay: Operand,
+    momentum: Operand,
+    dampening: Operand,
     nesterov: bool,
     maximize: bool,
     first: bool,
@@ -44,13 +44,13 @@ def adam_step(
     squared_averages: Mutated,
     maximums: Mutated,
     gradients: Tensor,
-    lr: Number,
-    beta1: Number,
-    beta2: Number,
-    eps: Number,
-    weight_decay: Number,
-    correction1: Number,
-    correction2_root: Number,
+    lr: Operand,
+    beta1: Operand,
+    beta2: Operand,
+    eps: Operand,
+    weight_decay: Operand,
+    correction1: Operand,
+    correction2_root: Operand,
     decoupled: bool,
     maximize: bool,
 ) -> Any:

@@ -195,10 +195,10 @@ class Record:
         if isinstance(position, str):
             name = position if position in self.signature.parameters else ARGUMENT_ALIASES.get(position, position)
             return next((p.mode for p in self.parameters if p.name == name), "S")
-        if position < len(self.parameters):
-            return self.parameters[position].mode
-        last = self.parameters[-1] if self.parameters else None
-        return last.mode if last is not None and last.variadic else "S"
+        for parameter in self.parameters[: position + 1]:
+            if parameter.variadic:
+                return parameter.mode
+        return self.parameters[position].mode if position < len(self.parameters) else "S"
 
     def map_arguments(
         self,

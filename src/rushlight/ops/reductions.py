@@ -66,14 +66,22 @@ def _product_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> l
 
 
 def _products_of_others(x: Traced, dims: tuple) -> Traced:
-    """For each element the product of the others: exact where elements are zero."""
+    """For each element the product of the others: exact where elements are zero, in derivatives too.
+
+    The product of the zeros among the others is written as what it is in terms of their sum and sum of squares if there
+    are one or two, so that derivatives see them; products of more have no first and second derivatives.
+    """
     zero = x == 0
     zeros = build.reduce_sum(build.convert(zero, dtypes.int64), dims)
     nonzero = build.select_where(zero, 1, x, x.dtype)
-    product = prod_primitive.apply(nonzero, dims=dims)
-    without_self = build.expand(product, x.shape) / nonzero
-    alone = (zeros == 1) & zero
-    return build.select_where(alone | (zeros == 0), without_self, 0, x.dtype)
+    product = build.expand(prod_primitive.apply(nonzero, dims=dims), x.shape) / nonzero
+    small = build.select_where(zero, x, 0, x.dtype)
+    total = build.reduce_sum(small, dims) - small
+    squares = build.reduce_sum(small * small, dims) - small * small
+    others = build.expand(zeros, x.shape) - build.convert(zero, dtypes.int64)
+    of_two = build.select_where(others == 2, (total * total - squares) / 2, 0, x.dtype)
+    of_one = build.select_where(others == 1, total, of_two, x.dtype)
+    return product * build.select_where(others == 0, 1, of_one, x.dtype)
 
 
 @primitive(
@@ -148,10 +156,18 @@ _REDUCE_SAMPLES = calls(
     (Draw((3, 4)),), (Draw(()),), (Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}),
     ((Draw((2, 3, 4)), -2), {}), ((Draw((0, 3)), 1), {}), ((Draw((0, 3)), 0), {}),
 )  # fmt: skip
-_EXTREME_SAMPLES = calls(
-    (Draw((3, 4)), 1), ((Draw((2, 3, 4)), 0), {"keepdim": True}), ((Draw((3, 4)),), {}), (Draw(()),), (Draw((0, 3)), 1),
+_EXTREME_CALLS = calls(
+    (Draw((3, 4)), 1), ((Draw((2, 3, 4)), 0), {"keepdim": True}), ((Draw((3, 4)),), {}), (Draw(()),),
     (Draw((5,), special=(1.0, float("nan"))), 0),
 )  # fmt: skip
+
+
+def _extreme_samples(dtype: DType) -> Any:
+    yield from _EXTREME_CALLS(dtype)
+    if not dtype.is_complex:
+        yield (Draw((0, 3)), 1), {}
+
+
 
 
 # ---------------------------------------------------------------- sums, products, means
@@ -170,6 +186,8 @@ def sum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = 
 )  # fmt: skip
 def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The sum, NaN counting as zero."""
+    if input.dtype.is_complex:
+        raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.dtype.is_floating_point:
         input = build.select_where(input != input, 0, input, input.dtype)
     return sum(input, dim, keepdim, dtype=dtype)
@@ -293,13 +311,13 @@ def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
 
 
-@composite(names=["amax"], out=True, samples=_EXTREME_SAMPLES, onnx="ReduceMax")
+@composite(names=["amax"], out=True, samples=_extreme_samples, onnx="ReduceMax")
 def amax(input, dim: Dim = (), keepdim: bool = False):
     """The greatest element over the given dims; equal ones share the gradient."""
     return _amax(input, dim, keepdim, "amax")
 
 
-@composite(names=["amin"], out=True, samples=_EXTREME_SAMPLES, onnx="ReduceMin")
+@composite(names=["amin"], out=True, samples=_extreme_samples, onnx="ReduceMin")
 def amin(input, dim: Dim = (), keepdim: bool = False):
     """The least element over the given dims; equal ones share the gradient."""
     return _amax(input, dim, keepdim, "amin")
@@ -339,13 +357,13 @@ def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
     return _extreme_with_index(input, dim, keepdim, name)
 
 
-@composite(names=["max"], out=True, samples=_EXTREME_SAMPLES)
+@composite(names=["max"], out=True, samples=_extreme_samples)
 def max(input, dim: Selector = None, keepdim: bool = False, *, other=None):
     """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
     return _max_or_min(input, dim if other is None else other, keepdim, "max")
 
 
-@composite(names=["min"], out=True, samples=_EXTREME_SAMPLES)
+@composite(names=["min"], out=True, samples=_extreme_samples)
 def min(input, dim: Selector = None, keepdim: bool = False, *, other=None):
     """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
     return _max_or_min(input, dim if other is None else other, keepdim, "min")
@@ -367,13 +385,13 @@ def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     return finish_dims(record.apply(_orderable(input), dim=dim), (dim,), keepdim)
 
 
-@composite(names=["argmax"], out=True, samples=_EXTREME_SAMPLES, onnx="ArgMax")
+@composite(names=["argmax"], out=True, samples=_extreme_samples, onnx="ArgMax")
 def argmax(input, dim: int | None = None, keepdim: bool = False):
     """The index of the greatest element, of the first if several are equal."""
     return _arg(input, dim, keepdim, "argmax")
 
 
-@composite(names=["argmin"], out=True, samples=_EXTREME_SAMPLES, onnx="ArgMin")
+@composite(names=["argmin"], out=True, samples=_extreme_samples, onnx="ArgMin")
 def argmin(input, dim: int | None = None, keepdim: bool = False):
     """The index of the least element, of the first if several are equal."""
     return _arg(input, dim, keepdim, "argmin")
@@ -436,4 +454,6 @@ def sum_to_size(input, *size: Size):
     shape = flatten_sizes(size)
     if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(input.shape):
         raise RuntimeError(f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)")
-    return build.sum_to(input, shape)
+    if tuple(shape) == tuple(input.shape):
+        return input
+    return build.sum_to(build.convert(input, accumulation_dtype(input, None, "sum_to_size")), shape)

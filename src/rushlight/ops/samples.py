@@ -90,7 +90,7 @@ def with_dim(rank: tuple[int, int] = (1, 3), low: float = -4, high: float = 4, e
             shape = (3, 4, 2, 5)[:ndim]
             for dim in (*range(ndim), -1):
                 yield (Draw(shape, low, high), dim), dict(keywords)
-        if empty:
+        if empty and dtype.is_floating_point:
             yield (Draw((0, 3), low, high), 1), dict(keywords)
 
     return samples

@@ -12,7 +12,7 @@ from ..graph.trace import Traced
 from ..layout import flatten_sizes, normalize_dim, normalize_dims, numel
 from . import build
 from .kinds import View, shifted
-from .record import Dim, Selector, Size, composite, op, primitive
+from .record import Dim, Selector, Size, composite, primitive
 from .samples import Draw, calls
 
 # ---------------------------------------------------------------- primitives
@@ -245,7 +245,7 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
                 f"The expanded size of the tensor ({size}) must match the existing size ({existing}) at non-singleton dimension "
                 f"{dim}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(input.shape)} (in {name})"
             )
-        shape.append(existing if keep else size)
+        shape.append(existing if keep or existing != 1 else size)
     return tuple(shape)
 
 
@@ -337,7 +337,7 @@ def movedim(input, source: Dim, destination: Dim):
     return build.permute(input, [placed[dim] if dim in placed else next(rest) for dim in range(input.ndim)])
 
 
-@composite(names=["flip"], samples=calls((Draw((2, 3)), (0,)), (Draw((2, 3)), (0, 1)), (Draw((2, 3)), -1)))
+@composite(names=["flip"], samples=calls((Draw((2, 3)), (0,)), (Draw((2, 3)), (0, 1)), (Draw((2, 3)), (-1,))))
 def flip(input, *dims: Selector):
     """The elements in reverse order along dims."""
     return flip_primitive.apply(input, dims=tuple(sorted(normalize_dims(flatten_sizes(dims), input.ndim))))
@@ -468,7 +468,7 @@ def chunk(input, chunks: int, dim: int = 0):
     return split(input, step, dim)
 
 
-@composite(names=["detach"], views="input", methods=["detach"], samples=calls((Draw((2, 3)),)))
-def detach(input):
-    """The same values without a gradient."""
-    return op.stop_gradient(input) if False else input
+@composite(names=["slice_backward"], methods=[])
+def slice_backward(gradient, sizes: Size, dim: int, start: Size, step: Size, length: Size):
+    """The gradient of a tensor of which start, start + step, ... along dim were taken."""
+    return build.pad(gradient, normalize_dim(dim, len(sizes)), start, sizes[dim], step)

@@ -37,22 +37,26 @@ class Batch:
 
 
 class BatchedContext(Context):
-    """Applies primitives to whole batches. What is the same for all examples stays a value of the context below.
+    """Applies primitives to whole batches.
 
-    size: of the batch; randomness: what drawing random numbers does: "error", "different" numbers for each example or
+    What is the same for all examples stays a value of the context below. size: of the batch;
+    randomness: what drawing random numbers does: "error", "different" numbers for each example or
     the "same" ones for all.
     """
 
     def __init__(self, below: Context, size: Any, randomness: str = "error") -> None:
         if randomness not in RANDOMNESS:
-            raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+            raise RuntimeError(
+                "Only allowed values for randomness are 'error', 'different', or 'same'. "
+                f"Got {randomness}"
+            )
         self.below = below
         self.level = below.level + 1
         self.size = size
         self.randomness = randomness
 
     def batched(self, value: Traced, dim: int | None) -> Traced:
-        """A value of the context below whose ``dim`` is the batch dim; the value itself if it is None."""
+        """A value of the context below with the batch at ``dim``; the value itself if dim is None."""
         if dim is None:
             return value
         if not value.shape:
@@ -64,14 +68,16 @@ class BatchedContext(Context):
         return (x.value.value, True) if x.context is self else (x, False)
 
     def unbatched(self, x: Traced) -> Traced:
-        """The value of the context below with the batch dim in front; expanded if all examples share it."""
+        """The value of the context below with the batch dim in front, whether examples share it or not."""
         value, is_batched = self.whole(x)
         return value if is_batched else build.expand(value, (self.size, *value.shape))
 
     def number(self, value: Any) -> Traced:
         return self.below.number(value)
 
-    def apply(self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]) -> tuple[Traced, ...]:
+    def apply(
+        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+    ) -> tuple[Traced, ...]:
         pairs = [self.whole(x) for x in inputs]
         values, batched = [value for value, _ in pairs], [is_batched for _, is_batched in pairs]
         with self.below.active():
@@ -87,36 +93,48 @@ class BatchedContext(Context):
         """Whether each example draws its own numbers."""
         if self.randomness == "error":
             raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-                "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+                "vmap: called random operation while in randomness error mode. Please either use "
+                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+                "operation out of vmap"
             )
         return self.randomness == "different"
 
     def _draw(
-        self, primitive: Primitive, values: list[Traced], batched: list[bool], attributes: dict[str, Any]
+        self,
+        primitive: Primitive,
+        values: list[Traced],
+        batched: list[bool],
+        attributes: dict[str, Any],
     ) -> tuple[Traced, ...]:
         if any(batched) or "shape" not in attributes:
             return tuple(primitive.batch(values, batched, self.size, attributes))
         return apply(primitive, values, attributes | {"shape": (self.size, *attributes["shape"])})
 
 
-def batch_graph(graph: Graph, in_dims: Sequence[int | None], size: Any, randomness: str = "error") -> Graph:
+def batch_graph(
+    graph: Graph, in_dims: Sequence[int | None], size: Any, randomness: str = "error"
+) -> Graph:
     """The graph that computes the given one for ``size`` examples at once.
 
-    An input with a dim in ``in_dims`` has the batch at that dim; every output has it in front. size: an int or a symbol of
-    the graph's environment. The result is functional: it mutates nothing.
+    An input with a dim in ``in_dims`` has the batch at that dim; every output has it in front.
+    size: an int or a symbol of the graph's environment. The result is functional: it mutates nothing.
     """
     context = GraphContext(graph.environment)
     vmap = BatchedContext(context, size, randomness)
     bindings = {}
-    shapes = [_batched_shape(value.shape, dim, size) for value, dim in zip(graph.inputs, in_dims, strict=True)]
+    shapes = [
+        _batched_shape(value.shape, dim, size)
+        for value, dim in zip(graph.inputs, in_dims, strict=True)
+    ]
     inputs = copy_inputs(graph, context, shapes)
     with context.active():
         for value, x, dim in zip(graph.inputs, inputs, in_dims, strict=True):
             bindings[value] = vmap.batched(x, dim)
     values = replay(graph, vmap, bindings)
     with context.active():
-        outputs = [None if value is None else vmap.unbatched(values[value]) for value in graph.outputs]
+        outputs = [
+            None if value is None else vmap.unbatched(values[value]) for value in graph.outputs
+        ]
     return context.finish(outputs)
 
 

@@ -1,4 +1,7 @@
-"""Forward mode: a context whose values carry a tangent, so that running a function gives its directional derivative."""
+"""Forward mode: a context whose values carry a tangent.
+
+Running a function on them gives its derivative along a direction.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,17 @@ class Dual:
 
 
 class DualContext(Context):
-    """Applies primitives to values and their tangents. What has no tangent stays a value of the context below."""
+    """Applies primitives to values and their tangents.
+
+    What has no tangent stays a value of the context below.
+    """
 
     def __init__(self, below: Context) -> None:
         self.below = below
         self.level = below.level + 1
 
     def dual(self, primal: Traced, tangent: Traced | None) -> Traced:
-        """A value with a tangent of its dtype and shape; the value itself if there is no tangent."""
+        """A value with a tangent of its dtype and shape; the value itself if it has no tangent."""
         if tangent is None or not primal.dtype.is_differentiable or primal.weak:
             return primal
         if tangent.dtype is not primal.dtype or tangent.weak:
@@ -59,7 +65,9 @@ class DualContext(Context):
     def number(self, value: Any) -> Traced:
         return self.below.number(value)
 
-    def apply(self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]) -> tuple[Traced, ...]:
+    def apply(
+        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+    ) -> tuple[Traced, ...]:
         pairs = [self.split(x) for x in inputs]
         primals, tangents = [primal for primal, _ in pairs], [tangent for _, tangent in pairs]
         with self.below.active():
@@ -67,14 +75,17 @@ class DualContext(Context):
             if all(tangent is None for tangent in tangents):
                 return outputs
             results = primitive.jvp(primals, outputs, tangents, attributes)
-            return tuple(self.dual(output, tangent) for output, tangent in zip(outputs, results, strict=True))
+            return tuple(
+                self.dual(output, tangent) for output, tangent in zip(outputs, results, strict=True)
+            )
 
 
 def jvp_graph(graph: Graph, with_tangent: Sequence[bool]) -> Graph:
     """The graph that computes the given one's outputs and their tangents.
 
-    Its inputs are the graph's and then the tangents of those that ``with_tangent`` names; its outputs are the graph's
-    and then the tangent of each, None for outputs that have none. It is functional: it mutates nothing.
+    Its inputs are the graph's and then the tangents of those for which ``with_tangent`` is true; its
+    outputs are the graph's and then the tangent of each, None for outputs that have none. It is
+    functional: it mutates nothing.
     """
     context = GraphContext(graph.environment)
     inputs = copy_inputs(graph, context)
@@ -84,5 +95,7 @@ def jvp_graph(graph: Graph, with_tangent: Sequence[bool]) -> Graph:
         for value, x, has_tangent in zip(graph.inputs, inputs, with_tangent, strict=True):
             bindings[value] = dual.dual(x, context.input(x.dtype, x.shape)) if has_tangent else x
     values = replay(graph, dual, bindings)
-    pairs = [(None, None) if value is None else dual.split(values[value]) for value in graph.outputs]
+    pairs = [
+        (None, None) if value is None else dual.split(values[value]) for value in graph.outputs
+    ]
     return context.finish([primal for primal, _ in pairs] + [tangent for _, tangent in pairs])

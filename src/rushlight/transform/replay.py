@@ -9,7 +9,9 @@ from ..graph.node import Graph, Node, Region, Value
 from ..graph.symbols import Atom, SymbolicInt, substitute
 from ..graph.trace import Context, GraphContext, Traced
 
-Sizes = Callable[[Atom], Any]  # what a symbol of the graph is in the other context: an int or a symbolic int
+Sizes = Callable[
+    [Atom], Any
+]  # what a symbol of the graph is in the other context: an int or a symbolic int
 
 
 def unchanged(atom: Atom) -> SymbolicInt:
@@ -42,8 +44,8 @@ def replay(
     Args:
         graph: the graph to apply.
         context: where; a graph or a transform.
-        bindings: what stands for values that are known already, at least for the inputs that are needed. Nodes of
-            which all outputs are bound are skipped.
+        bindings: what stands for values that are known already, at least for the inputs that are
+            needed. Nodes of which all outputs are bound are skipped.
         sizes: what stands for the symbols.
         wanted: only what these values need is applied; None: everything.
     """
@@ -54,14 +56,35 @@ def replay(
             if needed is not None and node not in needed:
                 continue
             if any(output not in values for output in node.outputs):
-                for value, result in zip(node.outputs, apply_node(node, context, values, sizes), strict=True):
+                for value, result in zip(
+                    node.outputs, apply_node(node, context, values, sizes), strict=True
+                ):
                     values.setdefault(value, result)
+                    sizes = _with_new_symbols(graph, value, result, sizes)
     if isinstance(context, GraphContext):
         copy_regions(graph, context, values, sizes)
     return values
 
 
-def apply_node(node: Node, context: Context, values: Mapping[Value, Traced], sizes: Sizes) -> tuple[Traced, ...]:
+def _with_new_symbols(graph: Graph, value: Value, result: Traced, sizes: Sizes) -> Sizes:
+    """Sizes with the symbols of sizes that a step yields when it runs: each replay has its own."""
+    renamed = {}
+    for old, new in zip(value.shape, result.shape, strict=True):
+        atom = old.atom() if isinstance(old, SymbolicInt) else None
+        if atom is not None and atom.hint is None:
+            renamed[atom] = new
+    if not renamed:
+        return sizes
+    if sizes is unchanged:
+        return lambda atom: (
+            renamed[atom] if atom in renamed else graph.environment.canonical({((atom, 1),): 1})
+        )
+    return lambda atom: renamed[atom] if atom in renamed else sizes(atom)
+
+
+def apply_node(
+    node: Node, context: Context, values: Mapping[Value, Traced], sizes: Sizes
+) -> tuple[Traced, ...]:
     """One node of a graph, applied in another context."""
     inputs = [values[value] for value in node.inputs]
     return context.apply(node.primitive, inputs, substitute_all(node.attributes, sizes))
@@ -77,8 +100,10 @@ def _needed(graph: Graph, bound: Mapping[Value, Traced], wanted: Iterable[Value]
     return nodes
 
 
-def copy_regions(graph: Graph, context: GraphContext, values: Mapping[Value, Traced], sizes: Sizes) -> None:
-    """Note in ``context`` the calls of composites whose arguments and outputs all have a counterpart there."""
+def copy_regions(
+    graph: Graph, context: GraphContext, values: Mapping[Value, Traced], sizes: Sizes
+) -> None:
+    """Note in ``context`` the calls of composites of which all values have a counterpart there."""
     for region in graph.regions:
         if all(value in values for value in (*region.outputs, *tensors_in(region.arguments))):
             outputs = tuple(values[value].value for value in region.outputs)
@@ -90,7 +115,7 @@ def copy_regions(graph: Graph, context: GraphContext, values: Mapping[Value, Tra
 
 
 def map_arguments(argument: Any, tensor: Callable[[Value], Any], sizes: Sizes) -> Any:
-    """A region's argument with each value in it replaced by ``tensor(value)``, and the symbols too."""
+    """A region's argument with each value replaced by ``tensor(value)``, and the symbols too."""
     if isinstance(argument, Value):
         return tensor(argument)
     if type(argument) in (tuple, list):
@@ -112,12 +137,17 @@ def tensors_in(argument: Any) -> list[Value]:
 def copy_inputs(
     graph: Graph, context: GraphContext, shapes: Sequence[tuple[Any, ...]] | None = None
 ) -> list[Traced]:
-    """New inputs of ``context`` like those of the graph, which shares its environment; ``shapes``: their shapes."""
+    """New inputs of ``context`` like those of the graph, which shares its environment.
+
+    shapes: their shapes, if these differ.
+    """
     shapes = [value.shape for value in graph.inputs] if shapes is None else shapes
     inputs = [
         context.input(value.dtype, shape, value.name, value.weak)
         for value, shape in zip(graph.inputs, shapes, strict=True)
     ]
     copies = {old: new.value for old, new in zip(graph.inputs, inputs, strict=True)}
-    context.graph.scalar_guards += [(operation, copies[value], number) for operation, value, number in graph.scalar_guards]
+    context.graph.scalar_guards += [
+        (operation, copies[value], number) for operation, value, number in graph.scalar_guards
+    ]
     return inputs

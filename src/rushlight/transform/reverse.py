@@ -1,7 +1,7 @@
 """Reverse mode: the backward pass of a graph, appended to a graph as ordinary nodes.
 
-Gradients follow PyTorch's conventions: those of complex values are conjugate, integer and bool values have none, and a
-gradient that is known to be absent is None instead of zeros.
+Gradients follow PyTorch's conventions: those of complex values are conjugate, integer and bool values
+have none, and a gradient that is known to be absent is None instead of zeros.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from ..layout import broadcast_shapes
 from ..ops import build
 from ..ops.kinds import Elementwise, Source, View
 from ..ops.record import NONE
-from .replay import Sizes, apply_node, copy_regions, map_arguments, substitute_all, tensors_in, unchanged
+from .replay import (
+    Sizes,
+    apply_node,
+    copy_regions,
+    map_arguments,
+    substitute_all,
+    tensors_in,
+    unchanged,
+)
 from .saved import Saved, select
 
 Lookup = Callable[[Value], Traced]
@@ -37,7 +45,8 @@ def gradients(
         graph: the graph to differentiate: the context's own or another one.
         seeds: gradients of any values of the graph: outputs or intermediate ones.
         wanted: values of the graph.
-        lookup: what stands for a value of the graph in the context; by default the graph is the context's own.
+        lookup: what stands for a value of the graph in the context; by default the graph is the
+            context's own.
         sizes: what stands for the graph's symbols there.
     """
     walk = _Walk(graph, wanted, lookup or context.wrap, sizes)
@@ -58,17 +67,23 @@ class _Walk:
         self.sizes = sizes
         self.gradients: dict[Value, Traced] = {}
         self.active = dependents(graph, wanted)
-        self.owner: dict[Value, Region] = {}  # the region whose own derivative takes a value's gradient
-        self.due: dict[Node, list[Region]] = {}  # the regions to differentiate when a node is reached
+        self.owner: dict[
+            Value, Region
+        ] = {}  # the region whose own derivative takes a value's gradient
+        self.due: dict[
+            Node, list[Region]
+        ] = {}  # the regions to differentiate when a node is reached
         self._plan_regions(graph.regions)
 
     def accumulate(self, value: Value, gradient: Traced | None) -> None:
         """Add to a value's gradient, which has the value's dtype and shape."""
         if gradient is None or value not in self.active:
             return
-        known = self.gradients.get(value)
         gradient = fitted(gradient, self.lookup(value))
-        self.gradients[value] = gradient if known is None else known + gradient
+        known = self.gradients.get(value)
+        if known is not None:
+            gradient = PRIMITIVES["add"].apply(known, gradient)
+        self.gradients[value] = gradient
 
     def run(self) -> None:
         for node in reversed(self.nodes):
@@ -78,7 +93,8 @@ class _Walk:
 
     def _differentiate_node(self, node: Node) -> None:
         arrived = [None if value in self.owner else self._take(value) for value in node.outputs]
-        if all(each is None for each in arrived) or not any(value in self.active for value in node.inputs):
+        depends = any(value in self.active for value in node.inputs)
+        if not depends or all(each is None for each in arrived):
             return
         inputs = [self.lookup(value) for value in node.inputs]
         outputs = [self.lookup(value) for value in node.outputs]
@@ -89,39 +105,52 @@ class _Walk:
 
     def _take(self, value: Value) -> Traced | None:
         """A value's gradient, now complete; kept only if it is wanted."""
-        return self.gradients.get(value) if value in self.wanted else self.gradients.pop(value, None)
+        if value in self.wanted:
+            return self.gradients.get(value)
+        return self.gradients.pop(value, None)
 
     # ---- composites with a derivative of their own
 
     def _plan_regions(self, regions: Sequence[Region]) -> None:
-        """Choose the regions of which the own derivative is used. An outer composite comes after the inner ones and wins."""
-        position = {node: i for i, node in enumerate(self.nodes)}
-        chosen: list[Region] = []
-        for region in regions:
-            if any(value in self.active for value in region.outputs) and self._is_usable(region, position):
-                self.owner.update((value, region) for value in region.outputs)
-                chosen.append(region)
-        for region in chosen:
-            first = min((value.node for value in region.outputs), key=position.__getitem__)  # type: ignore[index, arg-type]
-            self.due.setdefault(first, []).append(region)  # type: ignore[arg-type]
+        """Choose the regions of which the own derivative is used.
 
-    def _is_usable(self, region: Region, position: dict[Node, int]) -> bool:
-        """Whether all outputs come after all arguments, so that their gradients are complete before the arguments' are due.
-
-        An output may be an argument, or older than one if an equal value was known before the call. A gradient that is
-        wanted of a value inside the region needs the derived rule.
+        An outer composite comes after the inner ones and wins.
         """
-        if any(value.node not in position for value in region.outputs):
-            return False
-        first = min(position[value.node] for value in region.outputs)  # type: ignore[index]
+        position = {node: i for i, node in enumerate(self.nodes)}
+        first: dict[Region, Node] = {}
+        for region in regions:
+            node = self._first_node(region, position)
+            if node is not None:
+                self.owner.update((value, region) for value in region.outputs)
+                first[region] = node
+        for region, node in first.items():
+            self.due.setdefault(node, []).append(region)
+
+    def _first_node(self, region: Region, position: dict[Node, int]) -> Node | None:
+        """The first node that gives an output, if all outputs come after all arguments; else None.
+
+        When that node is reached the outputs' gradients are complete, and those of the arguments are
+        not yet due. An output may be an argument, or older than one if an equal value was known before
+        the call. A gradient that is wanted of a value inside the region needs the derived rule.
+        """
+        makers = [value.node for value in region.outputs if value.node in position]
+        if len(makers) < len(region.outputs) or self.active.isdisjoint(region.outputs):
+            return None
+        first = min(makers, key=position.__getitem__)
         arguments = tensors_in(region.arguments)
-        if any(value.node is not None and position.get(value.node, first) >= first for value in arguments):
-            return False
-        inner = {value for value in self.wanted if value.node is not None} - set(region.outputs) - set(arguments)
-        return not inner or not inner & ancestors(region.outputs, set(arguments))
+        makers_of_arguments = [value.node for value in arguments if value.node is not None]
+        if any(position.get(node, -1) >= position[first] for node in makers_of_arguments):
+            return None
+        inner = {value for value in self.wanted if value.node is not None}
+        inner -= {*region.outputs, *arguments}
+        if inner and not inner.isdisjoint(ancestors(region.outputs, set(arguments))):
+            return None
+        return first
 
     def _differentiate_region(self, region: Region) -> None:
-        arrived = [self._take(value) if self.owner[value] is region else None for value in region.outputs]
+        arrived = [
+            self._take(value) if self.owner[value] is region else None for value in region.outputs
+        ]
         derivative = region.composite.derivative
         if all(each is None for each in arrived) or derivative is NONE:
             return
@@ -145,14 +174,17 @@ class _Walk:
         return args, kwargs
 
     def _accumulate_arguments(self, region: Region, results: Any) -> None:
-        """Results: one gradient, or one for each parameter that takes tensors, or one for each tensor passed."""
-        passed = [region.arguments[p.name] for p in region.composite.parameters if p.mode.startswith("T")]
+        """Results: one gradient, or one for each parameter that takes tensors or was given one."""
+        passed = [
+            region.arguments[p.name] for p in region.composite.parameters if p.mode.startswith("T")
+        ]
         given = [each for each in passed if tensors_in(each)]
         results = results if isinstance(results, tuple) else (results,)
         targets = given if len(results) == len(given) else passed
         if len(results) != len(targets):
             raise AssertionError(
-                f"{region.composite.name}: its derivative gives {len(results)} gradients for {len(given)} tensors"
+                f"{region.composite.name}: its derivative gives {len(results)} gradients "
+                f"for {len(given)} tensors"
             )
         for target, result in zip(targets, results, strict=True):
             values = tensors_in(target)
@@ -176,7 +208,9 @@ def dependents(graph: Graph, roots: Iterable[Value]) -> set[Value]:
     found = {value for value in roots if value.dtype.is_differentiable and not value.weak}
     for node in graph.nodes:
         if node.primitive.differentiable and any(value in found for value in node.inputs):
-            found.update(value for value in node.outputs if value.dtype.is_differentiable and not value.weak)
+            found.update(
+                value for value in node.outputs if value.dtype.is_differentiable and not value.weak
+            )
     return found
 
 
@@ -198,24 +232,36 @@ def ancestors(values: Iterable[Value], stop: set[Value]) -> set[Value]:
 
 def is_cheap(node: Node) -> bool:
     """Whether a backward pass computes the node's results again rather than keeping them."""
-    return isinstance(node.primitive.kind, Elementwise | View | Source) and not node.primitive.impure
+    return (
+        isinstance(node.primitive.kind, Elementwise | View | Source) and not node.primitive.impure
+    )
 
 
-def saved_values(graph: Graph, wrt: Sequence[Value], outputs: Sequence[Value] | None = None) -> Saved:
+def saved_values(
+    graph: Graph, wrt: Sequence[Value], outputs: Sequence[Value] | None = None
+) -> Saved:
     """Which values of the forward pass the backward pass needs.
 
     Args:
-        graph: the forward graph; a copy of a mutated input may be added, if its old content is needed.
+        graph: the forward graph; a copy of an input that the call overwrites may be added to it.
         wrt: the inputs whose gradients will be asked for.
         outputs: the outputs that may have gradients; None: all.
     """
-    outputs = [value for value in graph.outputs if value is not None] if outputs is None else list(outputs)
+    outputs = (
+        [value for value in graph.outputs if value is not None]
+        if outputs is None
+        else list(outputs)
+    )
     active = dependents(graph, wrt)
     seeds = [value for value in dict.fromkeys(outputs) if value in active]
     hidden: list[Value] = []
     while True:
         entries = select(graph, _used(graph, [*seeds, *hidden], wrt), is_cheap)
-        new = [value for kind, value in entries if kind == "hidden" and value in active and value not in hidden]
+        new = [
+            value
+            for kind, value in entries
+            if kind == "hidden" and value in active and value not in hidden
+        ]
         new = [value for value in new if value.node is not None]
         if not new:
             return Saved([_kept(graph, kind, value) for kind, value in entries], seeds)
@@ -238,15 +284,19 @@ def _copy_of_input(graph: Graph, value: Value) -> Value:
 
 
 def _used(graph: Graph, seeds: Sequence[Value], wrt: Sequence[Value]) -> list[Value]:
-    """The forward values that the derivative rules use, found by running them with every value given.
+    """The forward values that the derivative rules use: found by running them, every value given.
 
     The scratch graph shares the environment: what the rules ask of sizes must hold of each call.
     """
     environment, lift = graph.environment, graph.environment.lift
     context = GraphContext(environment)
-    forward = Forward(graph, context, {}, unchanged, lambda node: not node.inputs and not node.primitive.impure)
+    forward = Forward(
+        graph, context, {}, unchanged, lambda node: not node.inputs and not node.primitive.impure
+    )
     with context.active():
-        starts: dict[Value, Traced | Value] = {value: context.input(value.dtype, value.shape) for value in seeds}
+        starts: dict[Value, Traced | Value] = {
+            value: context.input(value.dtype, value.shape) for value in seeds
+        }
     results = gradients(context, graph, starts, wrt, forward, unchanged)
     live = _live_leaves(result.value for result in results if result is not None)
     environment.lift = lift
@@ -263,7 +313,8 @@ def _live_leaves(values: Iterable[Value]) -> set[Value]:
 class Forward:
     """The values of a forward graph in another context, computed there when they are asked for.
 
-    A value that is neither bound nor to be recomputed is a *leaf*: it has dtype and shape, and nothing may need its content.
+    A value that is neither bound nor to be recomputed is a *leaf*: it has dtype and shape, and nothing
+    may need its content.
     """
 
     def __init__(
@@ -324,7 +375,11 @@ def backward(
     """
     known = dict(bindings)
     for value, traced in bindings.items():
-        if value.node is not None and value.node.name == "convert" and value.node.inputs[0].dtype is value.dtype:
+        if (
+            value.node is not None
+            and value.node.name == "convert"
+            and value.node.inputs[0].dtype is value.dtype
+        ):
             known.setdefault(value.node.inputs[0], traced)  # the copy of an overwritten input
     sizes = _with_unknown(sizes, context)
     forward = Forward(graph, context, known, sizes, is_cheap)
@@ -334,7 +389,11 @@ def backward(
         if leaf in live:
             made_by = "an input" if value.node is None else f"a result of {value.node.name}"
             raise AssertionError(f"the backward pass needs {made_by} that was not saved")
-    computed = {value: traced for value, traced in forward.values.items() if traced.value not in forward.leaves}
+    computed = {
+        value: traced
+        for value, traced in forward.values.items()
+        if traced.value not in forward.leaves
+    }
     copy_regions(graph, context, computed, sizes)
     return results
 

@@ -1,4 +1,7 @@
-"""Chooses what a backward pass keeps of a forward pass: the cheapest values from which the needed ones can be computed."""
+"""Chooses what a backward pass keeps of a forward pass.
+
+These are the cheapest values from which the needed ones can be computed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,11 @@ from ..graph.symbols import hint_of
 from ..layout import numel
 
 _UNKNOWN_SIZE = 1 << 20  # elements of a value whose size only running the program tells
-_OUTPUT, _INPUT, _HIDDEN = 1, 2, 1 << 10  # what keeping one more value costs; a hidden one takes memory besides
+_OUTPUT, _INPUT, _HIDDEN = (
+    1,
+    2,
+    1 << 10,
+)  # what keeping one more value costs; a hidden one takes memory besides
 _UNLIMITED = 1 << 62
 
 
@@ -19,23 +26,29 @@ _UNLIMITED = 1 << 62
 class Saved:
     """What a backward pass keeps.
 
-    entries: ``(kind, value)``; kind is "input", "output", "hidden" (another value of the forward pass) or "scalar" (a
-    run-time number that is an input). outputs: the graph's outputs that can have gradients.
+    entries: ``(kind, value)``; kind is "input", "output", "hidden" (another value of the forward
+    pass) or "scalar" (a run-time number that is an input). outputs: the graph's outputs that can
+    have gradients.
     """
 
     entries: list[tuple[str, Value]]
     outputs: list[Value]
 
 
-def select(graph: Graph, used: Iterable[Value], is_cheap: Callable[[Node], bool]) -> list[tuple[str, Value]]:
-    """The values to keep so that the ``used`` ones can be had, with their kinds: inputs, outputs, hidden, scalars.
+def select(
+    graph: Graph, used: Iterable[Value], is_cheap: Callable[[Node], bool]
+) -> list[tuple[str, Value]]:
+    """The values to keep so that the ``used`` ones can be had, with their kinds.
 
-    Used inputs and outputs are kept as such. The others are computed again from what costs least to keep, by the nodes
-    that are cheap: a minimum cut between the values that cannot be computed again and the used ones. A hidden input is one
-    that the call overwrites.
+    The order is inputs, outputs, hidden, scalars. Used inputs and outputs are kept as such. The others
+    are computed again from what costs least to keep, by the nodes that are cheap: a minimum cut
+    between the values that cannot be computed again and the used ones. A hidden input is one that the
+    call overwrites.
     """
     overwritten = {
-        graph.inputs[i] for i, output in graph.mutations.items() if graph.outputs[output] is not graph.inputs[i]
+        graph.inputs[i]
+        for i, output in graph.mutations.items()
+        if graph.outputs[output] is not graph.inputs[i]
     }
     kinds: dict[Value, str] = {value: "output" for value in graph.outputs if value is not None}
     for value in graph.inputs:
@@ -52,7 +65,7 @@ def select(graph: Graph, used: Iterable[Value], is_cheap: Callable[[Node], bool]
 def _cut(
     used: list[Value], kept: set[Value], kinds: dict[Value, str], is_cheap: Callable[[Node], bool]
 ) -> set[Value]:
-    """The cheapest set of values without which, and without the ``kept`` ones, the used values cannot be computed."""
+    """The cheapest set of values that gives, with the ``kept`` ones, all used values."""
     network = _Network()
     source, sink = network.vertex(), network.vertex()
     doors: dict[Value, tuple[int, int]] = {}
@@ -73,7 +86,11 @@ def _cut(
                 pending.append(operand)
             network.edge(doors[operand][1], doors[value][0], _UNLIMITED)
     reached = network.reaching(source, sink)
-    return {value for value, (entry, exit_) in doors.items() if entry not in reached and exit_ in reached}
+    return {
+        value
+        for value, (entry, exit_) in doors.items()
+        if entry not in reached and exit_ in reached
+    }
 
 
 def _add_value(network: _Network, value: Value, kinds: dict[Value, str]) -> tuple[int, int]:
@@ -95,7 +112,9 @@ class _Network:
     """A flow network; maximum flow by Dinic's algorithm."""
 
     def __init__(self) -> None:
-        self.edges: list[list[int]] = []  # per vertex: numbers of edges; edge i and i ^ 1 are opposite
+        self.edges: list[
+            list[int]
+        ] = []  # per vertex: numbers of edges; edge i and i ^ 1 are opposite
         self.target: list[int] = []
         self.room: list[int] = []
 

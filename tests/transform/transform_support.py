@@ -18,7 +18,11 @@ from rushlight.transform import reverse
 
 def all_records() -> list[Record]:
     """The records that say how to call them."""
-    found = {id(each): each for each in (*PRIMITIVES.values(), *COMPOSITES.values()) if each.samples is not None}
+    found = {
+        id(each): each
+        for each in (*PRIMITIVES.values(), *COMPOSITES.values())
+        if each.samples is not None
+    }
     return sorted(found.values(), key=lambda record: (record.name, type(record).__name__))
 
 
@@ -59,7 +63,9 @@ class Program:
 
     @property
     def differentiable(self) -> list[Value]:
-        return [value for value in self.graph.inputs if value.dtype.is_differentiable and not value.weak]
+        return [
+            value for value in self.graph.inputs if value.dtype.is_differentiable and not value.weak
+        ]
 
 
 class RecordProgram(Program):
@@ -69,17 +75,21 @@ class RecordProgram(Program):
         self.context = GraphContext()
         self.arrays = []
         self.sizes = 0
-        mapped, named = record.map_arguments(args, kwargs, self.tensor, self.number, self._size)
+        mapped, named = record.map_arguments(args, kwargs, self._input, self.number, self._size)
         with self.context.active():
             outputs = flatten(record.trace(*mapped, **named))
-        self.graph = self.context.finish([each for each in outputs if isinstance(each, Traced | Number)])
+        self.graph = self.context.finish(
+            [each for each in outputs if isinstance(each, (Traced, *Number))]
+        )
 
     def _size(self, number: int) -> Any:
         self.sizes += 1
         return self.context.environment.size(number, ("int", self.sizes - 1))
 
 
-def sample_calls(record: Record, dtype: Any, smooth: bool = True) -> Iterator[tuple[tuple, dict[str, Any]]]:
+def sample_calls(
+    record: Record, dtype: Any, smooth: bool = True
+) -> Iterator[tuple[tuple, dict[str, Any]]]:
     """The record's sample calls with arrays in the place of draws; smooth: without special values."""
     generator = numpy.random.default_rng(0)
 
@@ -98,8 +108,14 @@ def sample_calls(record: Record, dtype: Any, smooth: bool = True) -> Iterator[tu
 
 
 def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
-    """The graph's outputs for these inputs, as arrays."""
-    return reference.run(graph, list(arrays))
+    """The graph's outputs for these inputs, as arrays. Sizes that were passed are what they were when it was traced."""
+    origins = [
+        (atom.origin, atom.hint) for atom in graph.environment.symbols if atom.origin is not None
+    ]
+    ints = {origin[1]: hint for origin, hint in origins if origin[0] == "int"}
+    return [
+        None if each is None else each.data for each in reference.run(graph, list(arrays), ints)
+    ]
 
 
 # ---------------------------------------------------------------- derivatives
@@ -108,28 +124,44 @@ def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
 class Backward:
     """The backward pass of a graph, made in a new environment from what ``saved_values`` keeps."""
 
-    def __init__(self, graph: Graph, wrt: Sequence[Value], arrays: Sequence[Any], defined: Sequence[bool] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        wrt: Sequence[Value],
+        arrays: Sequence[Any],
+        defined: Sequence[bool] | None = None,
+    ) -> None:
         self.graph, self.wrt = graph, list(wrt)
         self.saved = reverse.saved_values(graph, wrt)
         self.hidden = [value for kind, value in self.saved.entries if kind == "hidden"]
         self.context = GraphContext()
         known = self._forward(arrays)
-        sizes: dict[Any, Any] = {}
+        sizes: dict[Any, Any] = {}  # of the new context
+        numbers: dict[Any, int] = {}  # what they are in this call
+        for value, array in zip(graph.inputs, arrays, strict=True):
+            if not value.weak:
+                bind_symbols(numbers, value.shape, array.shape)
         self.arrays: list[Any] = []
         bindings, seeds = {}, {}
         for _, value in self.saved.entries:
             bindings[value] = self._input(value, known[value], sizes)
         for atom in graph.environment.symbols:
-            sizes.setdefault(atom, self.context.environment.size(atom.hint))
-        self.seeds = self.saved.outputs + [value for value in self.hidden if value.dtype.is_differentiable]
+            if atom.hint is not None:
+                origin = ("int", atom.key[1])
+                sizes.setdefault(
+                    atom, self.context.environment.size(numbers.get(atom, atom.hint), origin)
+                )
+        self.seeds = self.saved.outputs + [
+            value for value in self.hidden if value.dtype.is_differentiable
+        ]
         for position, value in enumerate(self.seeds):
             if defined is None or (position < len(defined) and defined[position]):
                 shape = [evaluate(size, lambda atom: hint_of(sizes[atom])) for size in value.shape]
                 seeds[value] = self._input(value, numpy.ones(shape, value.dtype.numpy), sizes)
-        self.seed_inputs = {value: traced.value for value, traced in seeds.items()}
-        self.saved_inputs = {value: traced.value for value, traced in bindings.items()}
         with self.context.active():
-            results = reverse.backward(graph, self.context, bindings, sizes.__getitem__, seeds, self.wrt)
+            results = reverse.backward(
+                graph, self.context, bindings, sizes.__getitem__, seeds, self.wrt
+            )
         self.result = self.context.finish(results)
 
     def _forward(self, arrays: Sequence[Any]) -> dict[Value, Any]:
@@ -141,20 +173,73 @@ class Backward:
             self.arrays.append(array)
             return self.context.number_input(array)
         shape = [self.context.environment.size(n) for n in array.shape]
-        for old, new in zip(value.shape, shape, strict=True):
-            if isinstance(old, SymbolicInt) and len(old.terms) == 1:
-                ((monomial, coefficient),) = old.terms.items()
-                if coefficient == 1 and len(monomial) == 1 and monomial[0] == (monomial[0][0], 1):
-                    if monomial[0][0].operation is None:
-                        sizes[monomial[0][0]] = new
+        bind_symbols(sizes, value.shape, shape)
         self.arrays.append(array)
         return self.context.input(value.dtype, shape)
 
-    def gradients(self, cotangents: Sequence[Any]) -> list[Any]:
-        """The gradients for gradients of ``saved.outputs``; those of hidden values are zero."""
-        hidden = [numpy.zeros_like(array) for array in self.arrays[len(self.saved.entries) + len(self.saved.outputs) :]]
-        arrays = [*self.arrays[: len(self.saved.entries)], *cotangents, *hidden]
-        return run(self.result, arrays)
+    def gradients(
+        self, cotangents: Sequence[Any], hidden: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """The gradients for gradients of ``saved.outputs`` and of the hidden values (zero if not given)."""
+        return run(self.result, self.inputs(cotangents, hidden))
+
+    def inputs(self, cotangents: Sequence[Any], hidden: Sequence[Any] | None = None) -> list[Any]:
+        saved, outputs = len(self.saved.entries), len(self.saved.outputs)
+        if hidden is None:
+            hidden = [numpy.zeros_like(array) for array in self.arrays[saved + outputs :]]
+        return [*self.arrays[:saved], *cotangents, *hidden]
+
+    def twice(self, cotangents: Sequence[Any], seeds: Sequence[Any]) -> list[Any]:
+        """The gradients of ``wrt`` for gradients of the gradients, as a tape finds them.
+
+        The backward pass is differentiated with respect to the saved values; what a saved output or hidden value gets
+        goes through the first backward pass again.
+        """
+        kinds = [kind for kind, _ in self.saved.entries]
+        inputs = self.result.inputs[: len(kinds)]
+        wrt = [value for value in inputs if value.dtype.is_differentiable and not value.weak]
+        active = reverse.dependents(self.result, wrt)
+        kept = [
+            seed
+            for seed, output in zip(seeds, self.result.outputs, strict=True)
+            if output in active
+        ]
+        arrays = self.inputs(cotangents)
+        found = (
+            dict(zip(wrt, Backward(self.result, wrt, arrays).gradients(kept), strict=True))
+            if kept
+            else {}
+        )
+        by_value = {
+            value: found.get(new)
+            for (_, value), new in zip(self.saved.entries, inputs, strict=True)
+        }
+
+        def gradient_of(value: Value, like: Any) -> Any:
+            known = by_value.get(value) if value not in self.wrt else None
+            return numpy.zeros_like(like) if known is None else known
+
+        again = [
+            gradient_of(value, array)
+            for value, array in zip(self.seeds, arrays[len(kinds) :], strict=True)
+        ]
+        count = len(self.saved.outputs)
+        through = self.gradients(again[:count], again[count:])
+        return [
+            _sum(by_value.get(value), each) for value, each in zip(self.wrt, through, strict=True)
+        ]
+
+
+def _sum(left: Any, right: Any) -> Any:
+    return right if left is None else left if right is None else left + right
+
+
+def bind_symbols(sizes: dict[Any, Any], old: Sequence[Any], new: Sequence[Any]) -> None:
+    """Note what each symbol that is a size of the one shape is in the other."""
+    for size, replacement in zip(old, new, strict=True):
+        atom = size.atom() if isinstance(size, SymbolicInt) else None
+        if atom is not None:
+            sizes[atom] = replacement
 
 
 def values_of(graph: Graph, wanted: Sequence[Value], arrays: Sequence[Any]) -> list[Any]:
@@ -163,7 +248,9 @@ def values_of(graph: Graph, wanted: Sequence[Value], arrays: Sequence[Any]) -> l
     return run(view, arrays)
 
 
-def vjp(graph: Graph, wrt: Sequence[Value], arrays: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+def vjp(
+    graph: Graph, wrt: Sequence[Value], arrays: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
     """The gradients of ``wrt`` for gradients of the graph's differentiable outputs that depend on them."""
     return Backward(graph, wrt, arrays).gradients(cotangents)
 
@@ -177,10 +264,18 @@ def random_like(array: Any, generator: numpy.random.Generator) -> Any:
 
 def dot(left: Sequence[Any], right: Sequence[Any]) -> float:
     """The real inner product of two lists of arrays; None is zero."""
-    return float(sum(numpy.sum((a.conj() * b).real) for a, b in zip(left, right, strict=True) if a is not None and b is not None))
+    return float(
+        sum(
+            numpy.sum((a.conj() * b).real)
+            for a, b in zip(left, right, strict=True)
+            if a is not None and b is not None
+        )
+    )
 
 
-def with_direction(arrays: Sequence[Any], positions: Sequence[int], direction: Sequence[Any], step: float) -> list[Any]:
+def with_direction(
+    arrays: Sequence[Any], positions: Sequence[int], direction: Sequence[Any], step: float
+) -> list[Any]:
     moved = list(arrays)
     for position, each in zip(positions, direction, strict=True):
         moved[position] = moved[position] + step * each

@@ -1,0 +1,155 @@
+"""The kernel cache on disk: machine code by a digest of everything that decides it.
+
+The folder holds code that will run, so it must belong to the user and be closed to others. Files that are
+truncated, altered or foreign are ignored and written again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import struct
+import tempfile
+import warnings
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+from .nest import Nest, Variant
+from .target import Target
+
+_MAGIC = b"RLKC\x01\x00\x00\x00"
+_HEADER = struct.Struct("<8s32s32sQ")  # magic, key, digest of the rest, entry
+_SUFFIX = ".kernel"
+SIZE_LIMIT = 256 << 20
+_EVICTION_INTERVAL = 64  # stores between looks at the folder's size
+
+
+def key(nest: Nest, variant: Variant, target: Target) -> bytes:
+    """Digest of the kernel's structure, the compiler, this package's code and the CPU."""
+    text = "\0".join([repr(nest), repr(variant), repr(target), _versions()])
+    return hashlib.sha256(text.encode()).digest()
+
+
+@lru_cache(maxsize=1)
+def _versions() -> str:
+    """llvmlite's version (its releases pin LLVM's) and a digest of the code generator."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes())
+    return f"llvmlite {metadata.version('llvmlite')} {digest.hexdigest()}"
+
+
+def load(key: bytes) -> tuple[bytes, int] | None:
+    """A kernel's blob and entry, if the cache holds them."""
+    folder = _folder()
+    if folder is None:
+        return None
+    try:
+        path = folder / (key.hex() + _SUFFIX)
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if len(content) <= _HEADER.size:
+        return None
+    magic, stored_key, digest, entry = _HEADER.unpack_from(content)
+    blob = content[_HEADER.size :]
+    if magic != _MAGIC or stored_key != key or digest != _digest(entry, blob) or entry >= len(blob):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # recently used
+    return blob, entry
+
+
+def store(key: bytes, blob: bytes, entry: int) -> None:
+    """Add a kernel; a cache that cannot be written is no error."""
+    folder = _folder()
+    if folder is None:
+        return
+    content = _HEADER.pack(_MAGIC, key, _digest(entry, blob), entry) + blob
+    try:
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(name, folder / (key.hex() + _SUFFIX))
+        except OSError:
+            os.unlink(name)
+            return
+    except OSError:
+        return
+    _count_store(folder)
+
+
+def _digest(entry: int, blob: bytes) -> bytes:
+    return hashlib.sha256(struct.pack("<Q", entry) + blob).digest()
+
+
+def _folder() -> Path | None:
+    """The cache's folder, made if need be; None if it is unusable or not safely ours."""
+    configured = os.environ.get("RUSHLIGHT_CACHE_DIR")
+    if configured:
+        return _checked(configured)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return _checked(os.path.join(base, "rushlight"))
+
+
+@lru_cache(maxsize=8)
+def _checked(name: str) -> Path | None:
+    folder = Path(name)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except OSError as error:
+        warnings.warn(f"kernels are not cached: {folder} cannot be made ({error})", stacklevel=2)
+        return None
+    problem = ""
+    if not stat.S_ISDIR(status.st_mode):
+        problem = "it is not a folder"
+    elif hasattr(os, "getuid") and status.st_uid != os.getuid():
+        problem = "it belongs to another user"
+    elif status.st_mode & 0o077:
+        problem = "others may use it; its mode must be 0700"
+    if problem:
+        warnings.warn(f"kernels are not cached in {folder}: {problem}", stacklevel=2)
+        return None
+    return folder
+
+
+_stores = 0
+
+
+def _count_store(folder: Path) -> None:
+    global _stores
+    if _stores % _EVICTION_INTERVAL == 0:
+        _evict(folder)
+    _stores += 1
+
+
+def _evict(folder: Path) -> None:
+    """Remove what was used longest ago until three quarters of the limit are left."""
+    files = sorted(_files(folder))
+    total = sum(size for _, size, _ in files)
+    if total <= SIZE_LIMIT:
+        return
+    for _, size, path in files:
+        if total <= SIZE_LIMIT * 3 // 4:
+            break
+        with contextlib.suppress(OSError):
+            path.unlink()
+            total -= size
+
+
+def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """Time of last use, size and path of every file of the cache, temporary ones included."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.endswith((_SUFFIX, ".tmp")):
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    yield status.st_mtime, status.st_size, Path(entry.path)

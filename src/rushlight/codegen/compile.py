@@ -1,0 +1,88 @@
+"""From a nest and a variant to machine code: from the disk cache, else through LLVM."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from . import cache, loops, object
+from .math.external import EXTERNAL, external_addresses
+from .nest import Nest, Variant
+from .schedule import cost
+from .target import Target, host_target
+
+__all__ = [
+    "EXTERNAL", "Code", "assembly", "compile", "cost", "external_addresses", "scratch_bytes", "splittable",
+]  # fmt: skip
+
+splittable = loops.splittable
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code that runs at any address that is a multiple of 64; ``entry`` is the kernel's offset."""
+
+    blob: bytes
+    entry: int
+
+
+def compile(nest: Nest, variant: Variant, target: Target | None = None) -> Code:
+    """The code of one variant of a nest, for this machine unless told otherwise."""
+    target = target or host_target()
+    key = cache.key(nest, variant, target)
+    found = cache.load(key)
+    if found is None:
+        text = loops.kernel_ir(nest, variant, target)
+        found = object.link(_emit(text, target))
+        cache.store(key, *found)
+    return Code(*found)
+
+
+def scratch_bytes(nest: Nest, variant: Variant, target: Target | None = None) -> int:
+    """Bytes of scratch memory per reduced element that a variant's kernel needs."""
+    return loops.scratch_bytes(nest, variant, target or host_target())
+
+
+def assembly(nest: Nest, variant: Variant, target: Target | None = None) -> str:
+    """The kernel as assembly text, for reading."""
+    target = target or host_target()
+    return _emit(loops.kernel_ir(nest, variant, target), target, assembly=True)
+
+
+# LLVM is used by one thread at a time, and never while the process forks: a child that inherits LLVM's own
+# lock held by another thread would hang at its first kernel.
+_lock = threading.RLock()
+_machines: dict[Target, Any] = {}
+
+
+def _emit(text: str, target: Target, assembly: bool = False) -> Any:
+    """Compile a module's text to an object file (or assembly)."""
+    with _lock:
+        import llvmlite.binding as llvm
+
+        machine = _machines.get(target)
+        if machine is None:
+            machine = _machines[target] = _make_machine(llvm, target)
+        module = llvm.parse_assembly(text)
+        return machine.emit_assembly(module) if assembly else machine.emit_object(module)
+
+
+def _make_machine(llvm: Any, target: Target) -> Any:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+    )
+
+
+def _release_in_child() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_release_in_child
+    )

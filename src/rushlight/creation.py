@@ -1,0 +1,422 @@
+"""Tensors from data: Python numbers, NumPy arrays, buffers; and questions about tensors that give Python values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy
+
+from . import _core, dtypes
+from ._core import Tensor, from_numpy, get_num_threads, set_num_threads
+from .device import device as Device
+from .dtypes import dtype as DType
+from .layout import flatten_sizes
+from .ops import comparison
+from .ops.record import FUNCTIONS, METHODS, Record
+from .promotion import scalar_type_name
+
+__all__ = [
+    "allclose", "as_tensor", "asarray", "empty_strided", "equal", "frombuffer", "from_numpy", "get_num_threads",
+    "is_nonzero", "is_storage", "is_tensor", "numel", "scalar_tensor", "set_default_dtype", "set_num_threads",
+    "tensor",
+]  # fmt: skip
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def require_dtype(dtype: Any, function: str) -> DType:
+    """The dtype, or TypeError."""
+    if isinstance(dtype, DType):
+        return dtype
+    given = type(dtype).__name__
+    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {given}")
+
+
+def require_device(device: Any, function: str) -> Device:
+    """The device that an argument means: a device, its name, or None for the CPU."""
+    if device is None:
+        return Device("cpu")
+    if isinstance(device, Device | str):
+        return Device(device)
+    if isinstance(device, int) and not isinstance(device, bool):
+        raise RuntimeError(f"{function}(): device {device} means an accelerator, and there is none; use device='cpu'")
+    given = type(device).__name__
+    raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
+
+
+def moved(result: Tensor, device: Device) -> Tensor:
+    """The tensor on a device: on ``meta`` only its layout is left."""
+    if device.type == result.device.type:
+        return result
+    if device.type == "meta":
+        return _core.empty_strided(tuple(result.shape), result.stride(), result.dtype.code, 1)
+    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def finished(result: Tensor, device: Any, requires_grad: bool, pin_memory: bool, function: str) -> Tensor:
+    """A new tensor with what all constructors offer."""
+    if pin_memory:
+        raise RuntimeError(
+            f"{function}(): pin_memory=True needs an accelerator, and there is none; leave pin_memory out"
+        )
+    if device is not None:
+        result = moved(result, require_device(device, function))
+    return result.requires_grad_() if requires_grad else result
+
+
+def set_default_dtype(d: DType, /) -> None:
+    """Set the type that Python floats become and that constructors use: a floating-point type."""
+    dtypes.set_default_dtype(d)
+    _core.set_default_dtype(d)
+
+
+# ---------------------------------------------------------------- copies of data
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new tensor that holds a copy of the data and has no history.
+
+    Args:
+        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor.
+        dtype: the type of the elements; None: inferred from the data.
+        device: where the tensor will be; None: the CPU.
+        requires_grad: whether gradients are to be computed for it.
+        pin_memory: only for accelerators.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: for sequences of unequal lengths.
+        TypeError, RuntimeError: for data of other types.
+
+    Example:
+        >>> rushlight.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+    """
+    result = copied(data, dtype, "tensor")
+    if device is None and not (requires_grad or pin_memory):
+        return result
+    return finished(result, device, requires_grad, pin_memory, "tensor")
+
+
+def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
+    """A copy of any kind of data as a tensor."""
+    if dtype is not None:
+        require_dtype(dtype, function)
+    if isinstance(data, Tensor):
+        source = "torch.tensor" if function == "tensor" else f"tensor.{function}"
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            f"sourceTensor.detach().clone().requires_grad_(True), rather than {source}(sourceTensor).",
+            stacklevel=3,
+        )
+        return copied_tensor(data, dtype)
+    if isinstance(data, list | tuple) and data and isinstance(data[0], numpy.ndarray):
+        stacked = numpy.array(data)  # raises for unequal shapes
+        data = stacked if stacked.dtype.kind in "biufc" else data
+    if isinstance(data, numpy.ndarray):
+        return copied_array(data, dtype)
+    return _core.tensor_from_data(data, -1 if dtype is None else dtype.code)
+
+
+def copied_tensor(data: Tensor, dtype: DType | None) -> Tensor:
+    """A copy without history."""
+    source = data.detach()
+    return source.clone() if dtype is None or dtype is source.dtype else source.to(dtype)
+
+
+def copied_array(array: Any, dtype: DType | None) -> Tensor:
+    """A copy of a NumPy array in memory of our own."""
+    result = _core.empty(array.shape, dtypes.from_numpy(array.dtype).code, 0)
+    _core.to_numpy(result)[...] = array
+    return result if dtype is None or dtype is result.dtype else result.to(dtype)
+
+
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device | str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-d tensor that holds a number, by default of the default dtype."""
+    number = s.item() if isinstance(s, Tensor) else s
+    if dtype is None:
+        default = dtypes.get_default_dtype()
+        dtype = default.to_complex() if isinstance(number, complex) else default
+    result = _core.tensor_from_data(number, require_dtype(dtype, "scalar_tensor").code)
+    return finished(result, device, requires_grad, pin_memory, "scalar_tensor")
+
+
+# ---------------------------------------------------------------- sharing memory
+
+
+def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
+    """The data as a tensor: a tensor itself and the memory of a NumPy array are used without a copy where possible.
+
+    Args:
+        data: as in `tensor`.
+        dtype: the type to convert to; None: the data's own.
+        device: where the tensor will be; None: where the data is.
+
+    Returns:
+        A tensor; with the history of ``data`` if that is a tensor.
+    """
+    if isinstance(data, numpy.ndarray):
+        result = from_numpy(data)
+    else:
+        result = data if isinstance(data, Tensor) else copied(data, dtype, "as_tensor")
+    if dtype is not None and require_dtype(dtype, "as_tensor") is not result.dtype:
+        result = result.to(dtype)
+    return result if device is None else moved(result, require_device(device, "as_tensor"))
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """An object as a tensor, which shares the object's memory where it can.
+
+    Args:
+        obj: a tensor, a NumPy array or scalar, an object with the buffer protocol, or what `tensor` takes.
+        dtype: the type of the elements; None: the object's own (of buffers: the default dtype).
+        device: where the tensor will be; None: where the object is.
+        copy: True: copy always; False: ValueError where a copy is needed; None: copy if needed.
+        requires_grad: whether the result requires a gradient; None: as the object.
+
+    Returns:
+        A tensor; a part of the history of ``obj`` unless ``requires_grad`` is False.
+    """
+    result, shares = shared(obj, dtype)
+    if copy is False:
+        if not shares:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        if dtype is not None and dtype is not result.dtype:
+            raise ValueError(
+                f"can't alias tensor with dtype '{scalar_type_name(result.dtype)}' into dtype "
+                f"'{scalar_type_name(dtype)}'."
+            )
+    if dtype is not None and require_dtype(dtype, "asarray") is not result.dtype:
+        result = result.to(dtype)
+    elif copy and shares:
+        result = result.clone()
+    if device is not None:
+        result = moved(result, require_device(device, "asarray"))
+    if requires_grad is None or requires_grad == result.requires_grad:
+        return result
+    return result.requires_grad_() if requires_grad else result.detach()
+
+
+def shared(obj: Any, dtype: DType | None) -> tuple[Tensor, bool]:
+    """A tensor of the object, and whether they share memory."""
+    if isinstance(obj, Tensor):
+        return obj, True
+    if isinstance(obj, numpy.ndarray):
+        return from_numpy(obj), True
+    if isinstance(obj, bytes | bytearray | memoryview) or type(obj).__module__ in ("array", "mmap"):
+        default = dtypes.get_default_dtype()
+        return frombuffer(obj, dtype=default if dtype is None else dtype), True
+    return copied(obj, dtype, "asarray"), False
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DType,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-d tensor that shares the memory of an object with the buffer protocol.
+
+    Args:
+        buffer: the object, such as bytes, a bytearray or an array.
+        dtype: as what the bytes are read.
+        count: the number of elements; -1: as many as there are.
+        offset: bytes to skip at the start.
+        requires_grad: whether gradients are to be computed for it.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: if the buffer is empty or does not hold so many elements.
+    """
+    require_dtype(dtype, "frombuffer")
+    try:
+        view = memoryview(buffer).cast("B")
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, item = view.nbytes, dtype.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % item:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+            f"size ({item})"
+        )
+    if count > 0 and offset + count * item > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must not be greater "
+            f"than actual buffer length ({length} bytes)"
+        )
+    end = length if count < 0 else offset + count * item
+    part = numpy.frombuffer(view[offset:end], dtype=dtype.numpy or numpy.dtype(f"u{item}"))
+    result = from_numpy(part)
+    if dtype.numpy is None:
+        result = result.view(dtype)
+    return result.requires_grad_() if requires_grad else result
+
+
+# ---------------------------------------------------------------- uninitialised tensors, other factories
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of these sizes and strides (in elements) whose elements are not set.
+
+    Raises:
+        RuntimeError: for negative strides, or as many strides as there are no sizes for.
+    """
+    dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "empty_strided")
+    on_meta = require_device(device, "empty_strided").type == "meta"
+    result = _core.empty_strided(tuple(size), tuple(stride), dtype.code, int(on_meta))
+    return finished(result, None, requires_grad, pin_memory, "empty_strided")
+
+
+def complete_factory(operator: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
+    """A constructor with the arguments that only matter for the finished tensor: device, requires_grad, pin_memory."""
+
+    @wraps(operator)
+    def factory(
+        *args: Any,
+        device: Device | str | None = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **kwargs: Any,
+    ) -> Tensor:
+        if device is None and not (requires_grad or pin_memory):
+            return operator(*args, **kwargs)
+        if name == "empty" and "out" not in kwargs and require_device(device, name).type == "meta":
+            dtype = kwargs.get("dtype") or dtypes.get_default_dtype()
+            result = _core.empty(flatten_sizes(args), dtype.code, 1)
+        else:
+            result = operator(*args, **kwargs)
+        return finished(result, device, requires_grad, pin_memory, name)
+
+    return factory
+
+
+def is_factory(record: Any) -> bool:
+    """Whether a record's operator makes tensors from nothing, or in the likeness of another: it takes a device."""
+    return (
+        isinstance(record, Record)
+        and record.operator is not None
+        and {"layout", "device"} <= record.signature.parameters.keys()
+        and "requires_grad" not in record.signature.parameters
+    )
+
+
+FACTORIES = {
+    name: complete_factory(record.operator, name)
+    for name, record in FUNCTIONS.items()
+    if is_factory(record) and "." not in name
+}
+globals().update(FACTORIES)
+__all__ += FACTORIES
+for _name, _record in METHODS.items():
+    if is_factory(_record):
+        setattr(Tensor, _name, complete_factory(_record.operator, _name))  # type: ignore[union-attr]
+
+
+# ---------------------------------------------------------------- questions
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is a tensor's storage."""
+    return isinstance(obj, _core.UntypedStorage)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element of a tensor is not zero."""
+    return bool(input)
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and equal elements; NaN equals nothing."""
+    require_tensors("equal", input, other)
+    return decided(comparison.equal(input, other))
+
+
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Whether all elements fulfil ``|input - other| <= atol + rtol * |other|``.
+
+    Args:
+        input: a tensor.
+        other: a tensor of the same dtype; shapes broadcast.
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        equal_nan: whether NaN is close to NaN.
+    """
+    require_tensors("allclose", input, other)
+    return decided(comparison.allclose(input, other, rtol, atol, equal_nan))
+
+
+def decided(result: Any) -> Any:
+    """A 0-d bool tensor as a bool; a traced one stays."""
+    return bool(result) if isinstance(result, Tensor) else result
+
+
+def require_tensors(function: str, input: Any, other: Any) -> None:
+    """TypeError for what is certainly no tensor."""
+    for position, (name, value) in enumerate((("input", input), ("other", other)), start=1):
+        if not hasattr(value, "dtype") or isinstance(value, numpy.ndarray | numpy.generic):
+            given = type(value).__name__
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, not {given}")

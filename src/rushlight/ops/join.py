@@ -1,0 +1,99 @@
+"""Joining tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import dtypes
+from ..graph.trace import Traced
+from ..layout import normalize_dim
+from ..promotion import result_type
+from . import build
+from .kinds import Join
+from .record import composite, primitive
+from .samples import Draw, calls
+
+
+@primitive(Join(), name="cat", reference=lambda *xs, dim: numpy.concatenate(xs, dim))
+def cat_primitive(*xs, dim):
+    """Tensors of one dtype one after another along dim."""
+
+
+def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
+    if isinstance(tensors, Traced):
+        return tuple(tensors)
+    if not isinstance(tensors, list | tuple):
+        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not {type(tensors).__name__}")
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
+    dtype = result_type((x.dtype, build.category(x)) for x in tensors)
+    return [build.convert(x, dtype) for x in tensors]
+
+
+@composite(
+    names=["cat", "concat", "concatenate"], methods=[], out=True, onnx="Concat",
+    samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2, 3)), Draw((2, 1))], 1), ([Draw((0,)), Draw((2, 3))], 0), ([Draw((3,))],),
+                  ([Draw((2,)), Draw((3,), dtype=dtypes.float64)],)),
+)  # fmt: skip
+def cat(tensors, dim: int = 0):
+    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+    tensors = _check_list(tensors, "cat")
+    for position, x in enumerate(tensors):
+        if not x.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated (in cat)")
+    tensors = _promoted(tensors)
+    joined = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or tensors[:1]
+    first = joined[0]
+    dim = normalize_dim(dim, first.ndim)
+    for position, x in enumerate(joined):
+        if x.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in cat)")
+        for each in range(first.ndim):
+            if each != dim and x.shape[each] != first.shape[each]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {first.shape[each]} but got size "
+                    f"{x.shape[each]} for tensor number {position} in the list. (in cat)"
+                )
+    return cat_primitive.apply(*joined, dim=dim)
+
+
+@composite(
+    names=["stack"], methods=[], out=True,
+    samples=calls(([Draw((2, 3)), Draw((2, 3))],), ([Draw((2, 3)), Draw((2, 3))], -1), ([Draw(()), Draw(())],)),
+)  # fmt: skip
+def stack(tensors, dim: int = 0):
+    """Tensors of one shape along a new dim."""
+    tensors = _check_list(tensors, "stack")
+    first = tensors[0]
+    dim = normalize_dim(dim, first.ndim + 1)
+    for position, x in enumerate(tensors):
+        if tuple(x.shape) != tuple(first.shape):
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and {list(x.shape)} at entry "
+                f"{position}"
+            )
+    return cat_primitive.apply(*(build.insert_dim(x, dim) for x in _promoted(tensors)), dim=dim)
+
+
+def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
+    return [x if x.ndim >= rank else build.reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape)) for x in tensors]
+
+
+@composite(names=["hstack"], methods=[], samples=calls(([Draw((2, 3)), Draw((2, 1))],), ([Draw((2,)), Draw((3,))],)))
+def hstack(tensors):
+    """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
+    tensors = _at_least(_check_list(tensors, "hstack"), 1)
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@composite(names=["vstack", "row_stack"], methods=[], samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2,)), Draw((2,))],)))
+def vstack(tensors):
+    """Tensors below each other: along dim 0, those with one dim as rows."""
+    return cat(_at_least(_check_list(tensors, "vstack"), 2), 0)

@@ -1,0 +1,167 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+import numpy
+
+from ..graph.trace import Traced
+from ..layout import broadcast_shapes, numel
+from . import build
+from .kinds import Contraction
+from .record import Operand, composite, primitive
+from .samples import Draw, calls
+
+
+def _transposed(x: Traced) -> Traced:
+    """The conjugate transpose of the last two dims."""
+    dims = list(range(x.ndim))
+    dims[-2:] = dims[-1], dims[-2]
+    return build.conjugate(build.permute(x, dims))
+
+
+@primitive(
+    Contraction(), name="matmul", reference=numpy.matmul,
+    transpose=(
+        lambda g, a, b: matmul_primitive.apply(g, _transposed(b)),
+        lambda g, a, b: matmul_primitive.apply(_transposed(a), g),
+    ),
+)  # fmt: skip
+def matmul_primitive(a, b):
+    """The matrix product of a [..., m, k] and b [..., k, n]."""
+
+
+def _same_dtype(name: str, *tensors: Traced) -> None:
+    first = tensors[0].dtype
+    for x in tensors[1:]:
+        if x.dtype is not first:
+            raise RuntimeError(
+                f"expected m1 and m2 to have the same dtype, but got: {first} != {x.dtype} (in {name}); convert one with .to()"
+            )
+
+
+def _check_inner(name: str, a: Traced, b: Traced) -> None:
+    if a.shape[-1] != b.shape[-2]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]}) (in {name}: "
+            f"shapes {list(a.shape)} and {list(b.shape)})"
+        )
+
+
+def _ranks(name: str, **expected: tuple[Traced, int]) -> None:
+    for label, (x, rank) in expected.items():
+        if x.ndim != rank:
+            raise RuntimeError(f"{name}: {label} must be a {rank}D tensor, got {x.ndim}D of shape {list(x.shape)}")
+
+
+@composite(
+    names=["matmul", "linalg.matmul"], methods=["matmul", "__matmul__"], out=True, onnx="MatMul",
+    samples=calls(
+        (Draw((3,)), Draw((3,))), (Draw((2, 3)), Draw((3,))), (Draw((3,)), Draw((3, 4))), (Draw((2, 3)), Draw((3, 4))),
+        (Draw((5, 2, 3)), Draw((3, 4))), (Draw((2, 3)), Draw((5, 3, 4))), (Draw((5, 2, 3)), Draw((5, 3, 4))),
+        (Draw((2, 1, 2, 3)), Draw((5, 3, 4))), (Draw((5, 2, 3)), Draw((3,))), (Draw((3,)), Draw((5, 3, 4))),
+        (Draw((0, 3)), Draw((3, 4))), (Draw((2, 0)), Draw((0, 4))),
+    ),
+)  # fmt: skip
+def matmul(input, other):
+    """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+    if not (input.ndim and other.ndim):
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and {other.ndim}D"
+        )
+    _same_dtype("matmul", input, other)
+    a = build.insert_dim(input, 0) if input.ndim == 1 else input
+    b = build.insert_dim(other, 1) if other.ndim == 1 else other
+    _check_inner("matmul", a, b)
+    result = _product(a, b)
+    if input.ndim == 1:
+        result = build.drop_dims(result, (result.ndim - 2,))
+    return build.drop_dims(result, (result.ndim - 1,)) if other.ndim == 1 else result
+
+
+def _product(a: Traced, b: Traced) -> Traced:
+    """Of matrices, batch dims broadcast. One matrix on the right for a whole batch is a single large product."""
+    if b.ndim == 2:
+        rows = build.reshape(a, (numel(a.shape[:-1]), a.shape[-1]))
+        return build.reshape(matmul_primitive.apply(rows, b), (*a.shape[:-1], b.shape[-1]))
+    batch = broadcast_shapes([a.shape[:-2], b.shape[:-2]], "matmul")
+    a, b = (build.expand(x, (*batch, *x.shape[-2:])) for x in (a, b))
+    return matmul_primitive.apply(a, b)
+
+
+@composite(names=["mm"], out=True, samples=calls((Draw((2, 3)), Draw((3, 4)))))
+def mm(input, mat2):
+    """The product of two matrices."""
+    _ranks("mm", self=(input, 2), mat2=(mat2, 2))
+    return matmul(input, mat2)
+
+
+@composite(names=["bmm"], out=True, samples=calls((Draw((5, 2, 3)), Draw((5, 3, 4)))))
+def bmm(input, mat2):
+    """The products of two batches of matrices."""
+    _ranks("bmm", batch1=(input, 3), batch2=(mat2, 3))
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but got: "
+            f"[{mat2.shape[0]}, {mat2.shape[1]}]. (in bmm)"
+        )
+    _same_dtype("bmm", input, mat2)
+    return _product(input, mat2)
+
+
+@composite(names=["mv"], out=True, samples=calls((Draw((2, 3)), Draw((3,)))))
+def mv(input, vec):
+    """The product of a matrix and a vector."""
+    _ranks("mv", input=(input, 2), vec=(vec, 1))
+    return matmul(input, vec)
+
+
+@composite(names=["dot"], out=True, samples=calls((Draw((3,)), Draw((3,)))))
+def dot(input, tensor):
+    """The sum of the products of two vectors' elements."""
+    _ranks("dot", input=(input, 1), tensor=(tensor, 1))
+    if input.shape[0] != tensor.shape[0]:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same number of "
+            "elements (in dot)"
+        )
+    return matmul(input, tensor)
+
+
+@composite(names=["outer", "ger"], out=True, samples=calls((Draw((3,)), Draw((4,)))))
+def outer(input, vec2):
+    """All products of an element of one vector and an element of the other."""
+    _ranks("outer", self=(input, 1), vec2=(vec2, 1))
+    return build.insert_dim(input, 1) * vec2
+
+
+@composite(
+    names=["addmm"], inplace=True, out=True, onnx="Gemm",
+    samples=calls((Draw((4,)), Draw((2, 3)), Draw((3, 4))), ((Draw((2, 4)), Draw((2, 3)), Draw((3, 4))), {"beta": 0.5, "alpha": 2})),
+)  # fmt: skip
+def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
+    """beta * input + alpha * (mat1 @ mat2)"""
+    _ranks("addmm", mat1=(mat1, 2), mat2=(mat2, 2))
+    product = build.scaled(matmul(mat1, mat2), alpha)
+    return product if beta == 0 else build.scaled(input, beta) + product
+
+
+@composite(
+    names=["baddbmm"], inplace=True, out=True, samples=calls((Draw((5, 2, 4)), Draw((5, 2, 3)), Draw((5, 3, 4)))),
+)  # fmt: skip
+def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
+    """beta * input + alpha * (batch1 @ batch2)"""
+    product = build.scaled(bmm(batch1, batch2), alpha)
+    return product if beta == 0 else build.scaled(input, beta) + product
+
+
+@composite(
+    names=["nn.functional.linear"], methods=[],
+    samples=calls((Draw((2, 3)), Draw((4, 3))), (Draw((5, 2, 3)), Draw((4, 3)), Draw((4,))), (Draw((3,)), Draw((4, 3)), Draw((4,)))),
+)  # fmt: skip
+def linear(input, weight, bias=None):
+    """input @ weight.T + bias"""
+    if weight.ndim not in (1, 2):
+        raise RuntimeError(f"linear: weight must have 1 or 2 dims, but has shape {list(weight.shape)}")
+    _same_dtype("linear", input, weight, *([] if bias is None else [bias]))
+    result = matmul(input, build.permute(weight, tuple(reversed(range(weight.ndim)))))
+    return result if bias is None else result + bias

@@ -1,0 +1,169 @@
+"""Softmax and normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import dtype as DType
+from ..graph.trace import Traced
+from ..layout import normalize_dim, numel
+from ..promotion import scalar_type_name
+from . import build
+from .conversion import require_dtype
+from .record import Operand, Size, composite, op
+from .samples import Draw, calls, with_dim
+
+
+def widened(x: Traced) -> Traced:
+    """Half-precision numbers in single precision: what is computed of them in several steps is rounded once."""
+    return build.convert(x, dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+
+
+def _softmax_input(input: Traced, dtype: DType | None, name: str) -> Traced:
+    if dtype is not None:
+        input = build.convert(input, require_dtype(dtype, name))
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'; convert the input or give dtype="
+        )
+    return input
+
+
+def _shifted(x: Traced, dim: int) -> Traced:
+    """x minus its maximum along dim: its exponential cannot overflow."""
+    if x.shape[dim] == 0:
+        return x
+    return x - op.detach(op.amax(x, dim, True))
+
+
+def _softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None) -> Any:
+    dim = normalize_dim(dim, out.ndim)
+    g, out = widened(g), widened(out)
+    weighted = g * out
+    total = build.reduce_sum(weighted, (dim,)) if out.ndim else weighted
+    return build.convert(weighted - out * total, input.dtype)
+
+
+@composite(
+    names=["softmax", "special.softmax"], methods=["softmax"], derivative=_softmax_derivative, out=True, onnx="Softmax",
+    samples=with_dim(rank=(1, 4)),
+)  # fmt: skip
+def softmax(input, dim: int, dtype: DType | None = None):
+    """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+    input = _softmax_input(input, dtype, "softmax")
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return op.softmax(build.reshape(input, (1,)), 0).reshape(())
+    exponentials = op.exp(_shifted(widened(input), dim))
+    return build.convert(exponentials / build.reduce_sum(exponentials, (dim,)), input.dtype)
+
+
+def _log_softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None) -> Any:
+    dim = normalize_dim(dim, out.ndim)
+    g, out = widened(g), widened(out)
+    total = build.reduce_sum(g, (dim,)) if out.ndim else g
+    return build.convert(g - op.exp(out) * total, input.dtype)
+
+
+@composite(
+    names=["log_softmax", "special.log_softmax"], methods=["log_softmax"], derivative=_log_softmax_derivative, out=True,
+    onnx="LogSoftmax", samples=with_dim(rank=(1, 4)),
+)  # fmt: skip
+def log_softmax(input, dim: int, dtype: DType | None = None):
+    """The logarithm of softmax."""
+    input = _softmax_input(input, dtype, "log_softmax")
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return op.log_softmax(build.reshape(input, (1,)), 0).reshape(())
+    shifted = _shifted(widened(input), dim)
+    return build.convert(shifted - op.log(build.reduce_sum(op.exp(shifted), (dim,))), input.dtype)
+
+
+def _implicit_dim(input: Traced, dim: int | None, name: str) -> int:
+    """The dim that PyTorch's nn.functional takes when none is given."""
+    if dim is None:
+        import warnings
+
+        warnings.warn(
+            f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+            stacklevel=2,
+        )
+        return 0 if input.ndim in (0, 1, 3) else 1
+    return dim
+
+
+@composite(name="functional_softmax", names=["nn.functional.softmax"], methods=[], samples=with_dim())
+def functional_softmax(input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None):
+    """Scale exp(input) to sum to one along dim."""
+    return op.softmax(input, _implicit_dim(input, dim, "softmax"), dtype)
+
+
+@composite(name="functional_log_softmax", names=["nn.functional.log_softmax"], methods=[], samples=with_dim())
+def functional_log_softmax(input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None):
+    """The logarithm of softmax."""
+    return op.log_softmax(input, _implicit_dim(input, dim, "log_softmax"), dtype)
+
+
+def _normalized_dims(input: Traced, normalized_shape: Any, weight: Any, bias: Any, name: str) -> tuple[int, ...]:
+    shape = tuple(normalized_shape) if isinstance(normalized_shape, list | tuple) else (normalized_shape,)
+    if not shape:
+        raise RuntimeError(
+            f"Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got {shape}"
+        )
+    if len(shape) > input.ndim or tuple(input.shape[input.ndim - len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+            f"size{list(input.shape)} (in {name})"
+        )
+    for label, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != shape:
+            raise RuntimeError(
+                f"Expected {label} to be of same shape as normalized_shape, but got {label} of shape {list(parameter.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    return tuple(range(input.ndim - len(shape), input.ndim))
+
+
+@composite(
+    names=["layer_norm", "nn.functional.layer_norm"], methods=[], onnx="LayerNormalization",
+    samples=calls(
+        (Draw((4, 5)), (5,)), (Draw((2, 3, 4)), (3, 4), Draw((3, 4)), Draw((3, 4))), (Draw((4, 5)), (5,), Draw((5,))),
+        ((Draw((2, 3)), [3]), {"eps": 0.1}),
+    ),
+)  # fmt: skip
+def layer_norm(
+    input, normalized_shape: Size, weight=None, bias=None, eps: Operand = 1e-05, cudnn_enable: bool = True
+):  # fmt: skip
+    """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
+    dims = _normalized_dims(input, normalized_shape, weight, bias, "layer_norm")
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{scalar_type_name(input.dtype)}'")
+    x = widened(input)
+    count = numel(tuple(x.shape[dim] for dim in dims))
+    mean = build.reduce_sum(x, dims) / count
+    distance = x - mean
+    variance = build.reduce_sum(distance * distance, dims) / count
+    result = distance * op.rsqrt(variance + eps)
+    if weight is not None:
+        result = result * widened(weight)
+    if bias is not None:
+        result = result + widened(bias)
+    return build.convert(result, input.dtype)
+
+
+@composite(
+    names=["rms_norm", "nn.functional.rms_norm"], methods=[],
+    samples=calls((Draw((4, 5)), (5,)), (Draw((2, 3, 4)), (4,), Draw((4,))), ((Draw((2, 3)), [3]), {"eps": 0.1})),
+)  # fmt: skip
+def rms_norm(input, normalized_shape: Size, weight=None, eps: Operand = None):
+    """Scale by the root of the mean square over the last dims."""
+    dims = _normalized_dims(input, normalized_shape, weight, None, "rms_norm")
+    x = widened(input)
+    if eps is None:
+        eps = {dtypes.float64: 2.0**-52}.get(x.dtype, 2.0**-23)
+    count = numel(tuple(x.shape[dim] for dim in dims))
+    result = x * op.rsqrt(build.reduce_sum(x * x, dims) / count + eps)
+    return build.convert(result if weight is None else result * widened(weight), input.dtype)
+
+

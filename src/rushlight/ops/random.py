@@ -1,0 +1,278 @@
+"""Random numbers: the streams of PyTorch's CPU generator, drawn as raw bits and turned into numbers by operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from .. import dtypes
+from ..dtypes import dtype as DType
+from ..graph.trace import Traced
+from . import build
+from .conversion import require_dtype
+from .creation import check_sizes
+from .kinds import Host, Random
+from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive, unsupported
+
+
+@primitive(
+    Random(lambda shape, bits, generator: (dtypes.uint32 if bits == 32 else dtypes.uint64, tuple(shape), False)),
+    random=True, derivative=NONE,
+    reference=lambda shape, bits, generator: draw_bits(generator, shape, bits),
+)  # fmt: skip
+def random_bits(shape, bits, generator):
+    """The next outputs of a generator: uint32, or uint64 with the high word drawn first. None: the default generator."""
+
+
+def draw_bits(generator: Any, shape: Sequence[int], bits: int) -> Any:
+    """A NumPy array of a generator's next outputs."""
+    result = numpy.empty(tuple(shape), numpy.uint32 if bits == 32 else numpy.uint64)
+    generator.fill(result)
+    return result
+
+
+def uniform_numbers(shape: Sequence[Any], dtype: DType, generator: Any) -> Traced:
+    """Numbers in [0, 1): 53 bits in double precision, else 24 bits rounded to dtype."""
+    if dtype is dtypes.float64:
+        return double_uniform(shape, generator)
+    bits = random_bits.apply(shape=tuple(shape), bits=32, generator=generator)
+    return build.convert(build.convert(bits & 0xFFFFFF, dtypes.float32) * 2.0**-24, dtype)
+
+
+def double_uniform(shape: Sequence[Any], generator: Any) -> Traced:
+    """Numbers in [0, 1) in double precision."""
+    bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
+    return build.convert(bits & (2**53 - 1), dtypes.float64) * 2.0**-53
+
+
+# ---------------------------------------------------------------- normal numbers
+
+
+def _uniform_arrays(generator: Any, count: int, double: bool) -> Any:
+    if double:
+        return (draw_bits(generator, (count,), 64) & numpy.uint64(2**53 - 1)).astype(numpy.float64) * 2.0**-53
+    return (draw_bits(generator, (count,), 32) & numpy.uint32(2**24 - 1)).astype(numpy.float32) * numpy.float32(2.0**-24)
+
+
+def _box_muller_blocks(uniform: Any) -> Any:
+    """Blocks of 16 uniform numbers: the first 8 give radii, the others angles."""
+    first, second = 1 - uniform[:, :8], uniform[:, 8:]
+    radius = numpy.sqrt(-2 * numpy.log(first))
+    angle = uniform.dtype.type(2 * math.pi) * second
+    return numpy.concatenate([radius * numpy.cos(angle), radius * numpy.sin(angle)], axis=1)
+
+
+def _few_normals(generator: Any, count: int) -> Any:
+    """By pairs in double precision; the generator keeps the second number of the last pair."""
+    result = numpy.empty(count, numpy.float64)
+    for position in range(count):
+        kept = generator.next_normal
+        if kept is not None:
+            result[position] = kept
+            generator.next_normal = None
+            continue
+        angle, radius = _uniform_arrays(generator, 2, True)
+        radius = math.sqrt(-2 * math.log1p(-radius))
+        result[position] = radius * math.cos(2 * math.pi * angle)
+        generator.next_normal = radius * math.sin(2 * math.pi * angle)
+    return result
+
+
+def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
+    """Standard normal numbers as PyTorch's CPU generator gives them."""
+    count = math.prod(shape)
+    if count < 16:
+        return _few_normals(generator, count).reshape(shape)
+    double = dtype is dtypes.float64
+    uniform = _uniform_arrays(generator, count, double)
+    result = uniform.copy()
+    whole = count - count % 16
+    result[:whole] = _box_muller_blocks(uniform[:whole].reshape(-1, 16)).reshape(-1)
+    if whole != count:
+        result[-16:] = _box_muller_blocks(_uniform_arrays(generator, 16, double).reshape(1, 16)).reshape(-1)
+    return result.reshape(shape)
+
+
+@primitive(
+    Host(lambda environment, shape, dtype, generator: [(dtype, tuple(shape), False)], impure=True), name="normal_numbers",
+    random=True, derivative=NONE, reference=normal_arrays,
+    batch=unsupported("drawing normal numbers has no inputs to batch over"),
+)  # fmt: skip
+def normal_numbers(shape, dtype, generator):
+    """Standard normal numbers from a generator (None: the default one)."""
+
+
+def _permutation_arrays(length: int, generator: Any) -> Any:
+    result = numpy.arange(length, dtype=numpy.int64)
+    draws = draw_bits(generator, (max(length - 1, 0),), 32)
+    for position, draw in enumerate(draws.tolist()):
+        other = position + draw % (length - position)
+        result[position], result[other] = result[other], result[position]
+    return result
+
+
+@primitive(
+    Host(lambda environment, length, generator: [(dtypes.int64, (length,), False)], impure=True), name="permutation",
+    random=True, derivative=NONE, reference=_permutation_arrays,
+    batch=unsupported("drawing a permutation has no inputs to batch over"),
+)  # fmt: skip
+def permutation(length, generator):
+    """0 ... length - 1 in random order."""
+
+
+# ---------------------------------------------------------------- new tensors
+
+
+def floating_dtype(dtype: DType | None, name: str) -> DType:
+    """The dtype of random floating-point numbers."""
+    dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, name)
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f"\"{name}\" not implemented for {dtype}; give a floating-point dtype")
+    return dtype
+
+
+@composite(names=["rand"], methods=[], random=True, out=True)
+def rand(
+    *size: Size, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    pin_memory: bool = False,
+):  # fmt: skip
+    """Uniform random numbers in [0, 1)."""
+    return uniform_numbers(check_sizes(size, "rand"), floating_dtype(dtype, "rand"), generator)
+
+
+@composite(names=["rand_like"], methods=[], random=True)
+def rand_like(
+    input, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    memory_format: Selector = None,
+):  # fmt: skip
+    """Uniform random numbers in [0, 1), in the shape of another tensor."""
+    return uniform_numbers(input.shape, floating_dtype(dtype or input.dtype, "rand_like"), generator)
+
+
+@composite(names=["randn"], methods=[], random=True, out=True)
+def randn(
+    *size: Size, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    pin_memory: bool = False,
+):  # fmt: skip
+    """Standard normal random numbers."""
+    return normal_numbers.apply(shape=check_sizes(size, "randn"), dtype=floating_dtype(dtype, "randn"), generator=generator)
+
+
+@composite(names=["randn_like"], methods=[], random=True)
+def randn_like(
+    input, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    memory_format: Selector = None,
+):  # fmt: skip
+    """Standard normal random numbers, in the shape of another tensor."""
+    dtype = floating_dtype(dtype or input.dtype, "randn_like")
+    return normal_numbers.apply(shape=tuple(input.shape), dtype=dtype, generator=generator)
+
+
+def _integers(low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator: Any, name: str) -> Traced:
+    if low >= high:
+        raise RuntimeError(f"{name}: random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    width = high - low
+    if width >= 2**32:
+        bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
+    else:
+        bits = random_bits.apply(shape=tuple(shape), bits=32, generator=generator)
+        bits = build.convert(bits, dtypes.int64)
+    return build.convert(build.convert(bits % width, dtypes.int64) + low, dtype)
+
+
+@composite(names=["randint"], methods=[], random=True, out=True)
+def randint(
+    *bounds_and_size: Size, low: Size = 0, high: Size = None, size: Size = None, generator: Selector = None,
+    dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False,
+):  # fmt: skip
+    """Random integers from low (0 if left out) up to but without high: ``randint(low, high, size)``."""
+    *bounds, shape = bounds_and_size if size is None else (*bounds_and_size, size)
+    if len(bounds) == 2:
+        low, high = bounds
+    elif bounds:
+        high = bounds[0]
+    if high is None:
+        raise TypeError("randint() missing the argument 'high'")
+    dtype = dtypes.int64 if dtype is None else require_dtype(dtype, "randint")
+    return _integers(low, high, check_sizes((tuple(shape),), "randint"), dtype, generator, "randint")
+
+
+@composite(names=["randperm"], methods=[], random=True, out=True)
+def randperm(
+    n: Size, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    pin_memory: bool = False,
+):  # fmt: skip
+    """The numbers 0 ... n - 1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n} (in randperm)")
+    dtype = dtypes.int64 if dtype is None else require_dtype(dtype, "randperm")
+    return build.convert(permutation.apply(length=n, generator=generator), dtype)
+
+
+# ---------------------------------------------------------------- in place
+
+
+@composite(name="uniform_", methods=["uniform_"], random=True)
+def uniform_(self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Selector = None):
+    """Set to uniform random numbers in [from_, to)."""
+    dtype = floating_dtype(self.dtype, "uniform_")
+    compute = dtypes.float32 if dtype.itemsize == 2 else dtype
+    numbers = uniform_numbers(self.shape, compute, generator)
+    return build.convert(numbers * (to - from_) + from_, dtype)
+
+
+@composite(name="normal_", methods=["normal_"], random=True)
+def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator: Selector = None):
+    """Set to normal random numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    dtype = floating_dtype(self.dtype, "normal_")
+    return normal_numbers.apply(shape=tuple(self.shape), dtype=dtype, generator=generator) * std + mean
+
+
+@composite(name="bernoulli_", methods=["bernoulli_"], random=True)
+def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Selector = None):
+    """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
+    if build.is_number(p):
+        if p < 0 or p > 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        return build.convert(double_uniform(self.shape, generator) < p, self.dtype)
+    return build.convert(_bernoulli(build.expand(p, self.shape), generator), self.dtype)
+
+
+def _bernoulli(p: Traced, generator: Any) -> Traced:
+    compute = dtypes.float64 if p.dtype is dtypes.float64 else dtypes.float32
+    return uniform_numbers(p.shape, compute, generator) < build.convert(p, compute)
+
+
+@composite(names=["bernoulli"], random=True, out=True)
+def bernoulli(input, p: Operand = None, *, generator: Selector = None):
+    """1 with the probability that the element (or p) says, else 0."""
+    if p is not None:
+        return build.convert(double_uniform(input.shape, generator) < p, input.dtype)
+    return build.convert(_bernoulli(input, generator), input.dtype)
+
+
+@composite(name="random_", methods=["random_"], random=True)
+def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Selector = None):
+    """Set to random integers in [from_, to); without bounds: to all that the dtype holds from 0 on."""
+    if to is None and from_ is not None:
+        from_, to = 0, from_
+    if to is not None:
+        return _integers(from_ or 0, to, self.shape, self.dtype, generator, "random_")
+    digits = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}
+    if self.dtype in digits:
+        limit = 2 ** digits[self.dtype] + 1
+    elif self.dtype is dtypes.bool:
+        limit = 2
+    else:
+        limit = 2 ** (8 * self.dtype.itemsize - (self.dtype.kind == "i"))
+    bits = 64 if limit > 2**32 else 32
+    draws = random_bits.apply(shape=tuple(self.shape), bits=bits, generator=generator)
+    draws = build.convert(draws, dtypes.int64) if bits == 32 else draws
+    return build.convert(draws % limit, self.dtype)
+
+

@@ -1,0 +1,216 @@
+"""Methods and properties of Tensor that are plain Python: exchange with NumPy, devices, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from . import _core, dtypes, formats
+from ._core import Tensor
+from .creation import allclose, copied, empty_strided, equal, finished, is_nonzero, moved
+from .device import device as Device
+from .dtypes import dtype as DType
+from .promotion import scalar_type_name
+
+# ---------------------------------------------------------------- NumPy
+
+
+def to_numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The elements as a NumPy array that shares the tensor's memory.
+
+    Args:
+        force: also for tensors that require a gradient: ``detach()`` first.
+
+    Raises:
+        RuntimeError: if the tensor requires a gradient.
+        TypeError: for dtypes that NumPy lacks (bfloat16) and tensors without data.
+    """
+    return _core.to_numpy(self.detach().cpu() if force else self)
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:  # noqa: N807
+    """What ``numpy.asarray(tensor)`` calls."""
+    array = _core.to_numpy(self)
+    if dtype is not None and numpy.dtype(dtype) != array.dtype:
+        if copy is False:
+            raise ValueError(f"a tensor of {self.dtype} cannot become an array of {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def __array_wrap__(  # noqa: N807
+    self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+) -> Tensor:
+    """What NumPy's functions make of their results when they are given tensors."""
+    return _core.from_numpy(numpy.asarray(array))
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new tensor that holds a copy of the data, of this tensor's dtype and device unless others are given."""
+    result = copied(data, self.dtype if dtype is None else dtype, "new_tensor")
+    return finished(result, self.device if device is None else device, requires_grad, pin_memory, "new_tensor")
+
+
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of these sizes and strides, of this tensor's dtype and device, whose elements are not set."""
+    return empty_strided(
+        size,
+        stride,
+        dtype=self.dtype if dtype is None else dtype,
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
+
+
+# ---------------------------------------------------------------- devices
+
+
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """This tensor on the CPU: itself, if it is there."""
+    return moved(self, Device("cpu"))
+
+
+def cuda(
+    self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
+    """This tensor on a GPU; there is none in this build.
+
+    Raises:
+        AssertionError: always.
+    """
+    raise AssertionError("Rushlight was not built with CUDA; use device='cpu'")
+
+
+def get_device(self: Tensor) -> int:
+    """The number of the accelerator that holds the tensor; -1 for the CPU."""
+    return -1
+
+
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """A copy in memory from which an accelerator can read directly; there is no accelerator in this build.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError("pin_memory: Cannot access accelerator device when none is available.")
+
+
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether the tensor is in memory from which an accelerator can read directly."""
+    return False
+
+
+def is_on(*names: str) -> property:
+    """A property that tells whether a tensor is on a device of one of these types."""
+    return property(
+        lambda self: self.device.type in names, doc=f"Whether the tensor is on a device of type {names[0]}."
+    )
+
+
+# ---------------------------------------------------------------- dtypes by name
+
+_TYPE_NAMES = {dtype: f"torch.{scalar_type_name(dtype)}Tensor" for dtype in dtypes.ALL}
+_TYPES_BY_NAME = {name: dtype for dtype, name in _TYPE_NAMES.items()}
+
+
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """Without an argument the type's name, such as ``"torch.FloatTensor"``; else this tensor converted to a type.
+
+    Raises:
+        ValueError: for a name that is no type's.
+    """
+    if dtype is None:
+        return _TYPE_NAMES[self.dtype]
+    target = _TYPES_BY_NAME.get(dtype) if isinstance(dtype, str) else dtype
+    if not isinstance(target, DType):
+        name = dtype.__name__ if isinstance(dtype, type) else dtype
+        raise ValueError(f"invalid type: '{name}'")
+    return self.to(target)
+
+
+# ---------------------------------------------------------------- layouts
+
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return self.shape == other.shape
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors are the same part of the same memory, seen in the same way."""
+    return (
+        _core.same_storage(self, tensor)
+        and self.storage_offset() == tensor.storage_offset()
+        and self.shape == tensor.shape
+        and self.stride() == tensor.stride()
+    )
+
+
+def hermitian(name: str, matrices: str) -> property:
+    """The property that transposes and conjugates the last two dims."""
+
+    def get(self: Tensor) -> Tensor:
+        if self.ndim < 2 or (name == "H" and self.ndim != 2):
+            raise RuntimeError(
+                f"tensor.{name} is only supported on {matrices}. Got {self.ndim}-D tensor."
+            )
+        swapped = self.mT
+        return swapped.conj() if self.dtype.is_complex else swapped
+
+    return property(get, doc="The conjugate transpose of the last two dims.")
+
+
+def not_yet(value: bool, doc: str) -> property:
+    """A property with one value for all tensors of this build."""
+    return property(lambda self: value, doc=doc)
+
+
+ATTACHED: dict[str, Any] = {
+    "__array__": __array__,
+    "__array_wrap__": __array_wrap__,
+    "numpy": to_numpy,
+    "new_tensor": new_tensor,
+    "new_empty_strided": new_empty_strided,
+    "cpu": cpu,
+    "cuda": cuda,
+    "get_device": get_device,
+    "pin_memory": pin_memory,
+    "is_pinned": is_pinned,
+    "type": type_,
+    "is_same_size": is_same_size,
+    "is_set_to": is_set_to,
+    "is_nonzero": is_nonzero,
+    "equal": equal,
+    "allclose": allclose,
+    "is_cpu": is_on("cpu"),
+    "is_meta": is_on("meta"),
+    "is_cuda": is_on("cuda"),
+    "is_sparse": not_yet(False, "Whether the layout is sparse."),
+    "is_quantized": not_yet(False, "Whether the elements are quantized."),
+    "layout": property(lambda self: formats.strided, doc="How elements are found."),
+    "H": hermitian("H", "matrices (2-D tensors)"),
+    "mH": hermitian("mH", "matrices or batches of matrices"),
+}
+for _name, _attribute in ATTACHED.items():
+    setattr(Tensor, _name, _attribute)
