@@ -81,8 +81,8 @@ bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t
   if (!same_sizes(gradient->meta, expected)) {
     if (!can_expand(expected, gradient->meta)) {
       PyErr_Format(PyExc_RuntimeError,
-                   "Function %s returned an invalid gradient at index %zu - got %s but expected shape compatible with %s",
-                   from, index, shape(gradient->meta).c_str(), shape(expected).c_str());
+                   "Function %s returned an invalid gradient at index %zu - got %s but expected shape compatible "
+                   "with %s", from, index, shape(gradient->meta).c_str(), shape(expected).c_str());
       return false;
     }
     ObjectRef sizes(int_tuple(expected->sizes(), expected->ndim));
@@ -90,8 +90,8 @@ bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t
     if (!gradient) return false;
   }
   if (gradient->meta->device != expected->device) {
-    PyErr_Format(PyExc_RuntimeError, "Function %s returned an invalid gradient at index %zu - its device is not that of "
-                 "the value it is the gradient of", from, index);
+    PyErr_Format(PyExc_RuntimeError, "Function %s returned an invalid gradient at index %zu - its device is not that "
+                 "of the value it is the gradient of", from, index);
     return false;
   }
   if (is_complex(gradient->meta->dtype) && !is_complex(expected->dtype)) {

@@ -310,8 +310,8 @@ int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, s
 int tape_check_inplace(Tensor *t, const char *name) {
   if (t->storage->inference && !thread_state.inference) {
     PyErr_Format(PyExc_RuntimeError,
-                 "Inplace update to inference tensor outside InferenceMode is not allowed (%s). You can make a clone to "
-                 "get a normal tensor before doing inplace update.",
+                 "Inplace update to inference tensor outside InferenceMode is not allowed (%s). You can make a clone "
+                 "to get a normal tensor before doing inplace update.",
                  name);
     return -1;
   }

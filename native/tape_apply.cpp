@@ -1,7 +1,7 @@
 // What a node does in the backward pass: gradients of outputs in, gradients of inputs out.
 //
-// With grad mode off (the usual case) views and copies are layout arithmetic; with grad mode on (create_graph) everything
-// is a call of a registered operator, so that the result can be differentiated again.
+// With grad mode off (the usual case) views and copies are layout arithmetic; with grad mode on (create_graph)
+// everything is a call of a registered operator, so that the result can be differentiated again.
 #include <algorithm>
 #include <thread>
 
@@ -50,8 +50,8 @@ bool take_gradient(Node *node, size_t i, PyObject *item, Gradients &results) {
   return true;
 }
 
-// A tuple or list with one entry per edge, or the only entry itself. Takes the object over, so that afterwards `results`
-// holds the only references.
+// A tuple or list with one entry per edge, or the only entry itself. Takes the object over, so that afterwards
+// `results` holds the only references.
 bool take_gradients(Node *node, ObjectRef object, Gradients &results) {
   if (!object) return false;
   const size_t count = node->edges.count;
@@ -93,8 +93,8 @@ bool apply_python(Node *node, Tensor *const *given, Gradients &results) {
   Arguments arguments(node->input_count);
   for (uint32_t i = 0; i < node->input_count; ++i) arguments[i] = or_none(given[i]);
   ObjectRef callable = ObjectRef::borrow(node->callable);
-  return take_gradients(node, ObjectRef(PyObject_Vectorcall(callable.get(), arguments.data(), arguments.size(), nullptr)),
-                        results);
+  ObjectRef object(PyObject_Vectorcall(callable.get(), arguments.data(), arguments.size(), nullptr));
+  return take_gradients(node, std::move(object), results);
 }
 
 // ---------------------------------------------------------------- views
@@ -149,7 +149,8 @@ TensorRef slice_gradient(Node *node, Tensor *g) {
     ObjectRef shape(int_tuple(sizes.data(), int(sizes.size()))), slice(int_tuple(numbers, 4));
     if (!shape || !slice) return {};
     auto number = [&slice](int i) { return PyTuple_GET_ITEM(slice.get(), i); };
-    part = call_operator("slice_backward", {as_object(part.get()), shape.get(), number(0), number(1), number(2), number(3)});
+    part = call_operator("slice_backward",
+                         {as_object(part.get()), shape.get(), number(0), number(1), number(2), number(3)});
     if (!part) return {};
   }
   return part;

@@ -1,4 +1,4 @@
-// The tape's interface to Python: the backward pass, grad and inference mode, nodes whose backward is a Python function.
+// The tape's interface to Python: the backward pass, grad and inference mode, nodes made of Python functions.
 #include "tape.h"
 
 namespace rushlight {

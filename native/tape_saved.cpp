@@ -17,9 +17,9 @@ PyObject *raise_modified(Node *node, const SavedValue &value, const Meta *meta, 
     origin = ", which is output " + std::to_string(a->output_index) + " of " + node_name(a->grad_fn);
   }
   PyErr_Format(PyExc_RuntimeError,
-               "one of the variables needed for gradient computation has been modified by an inplace operation: [%s]%s, "
-               "is at version %u; expected version %u instead. It was saved by %s. Hint: enable anomaly detection to "
-               "find the operation that failed to compute its gradient, with "
+               "one of the variables needed for gradient computation has been modified by an inplace operation: "
+               "[%s]%s, is at version %u; expected version %u instead. It was saved by %s. Hint: enable anomaly "
+               "detection to find the operation that failed to compute its gradient, with "
                "torch.autograd.set_detect_anomaly(True).",
                describe(meta).c_str(), origin.c_str(), version, value.version, node_name(node));
   return nullptr;
@@ -54,9 +54,9 @@ bool saved_pack_check(const SavedValue &value) {
   const Storage *storage = value.tensor ? value.tensor->storage : nullptr;
   if (value.kind != SavedValue::Input || !storage || !storage->inference) return true;
   PyErr_SetString(PyExc_RuntimeError,
-                  "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
-                  "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
-                  "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+                  "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+                  "mode in computation tracked by autograd. To work around this, you can make a clone to get a normal "
+                  "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   return false;
 }
 

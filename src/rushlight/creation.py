@@ -363,6 +363,9 @@ for _name, _record in METHODS.items():
 # ---------------------------------------------------------------- questions
 
 
+_STORAGE = type(_core.empty((0,), dtypes.float32.code, 0).untyped_storage())
+
+
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a tensor."""
     return isinstance(obj, Tensor)
@@ -370,7 +373,7 @@ def is_tensor(obj: Any) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """Whether an object is a tensor's storage."""
-    return isinstance(obj, _core.UntypedStorage)
+    return isinstance(obj, _STORAGE)
 
 
 def numel(input: Tensor) -> int:

@@ -129,17 +129,17 @@ def build(job: Job) -> Any:
     saved = reverse.saved_values(job.graph, job.wrt) if job.wrt else None
     if saved is not None and not saved.outputs:
         saved = None
-    legalizer = Legalizer(job.graph, job.contiguous, job.may_alias)
+    hidden = [value for kind, value in saved.entries if kind == "hidden"] if saved else []
+    legalizer = Legalizer(job.graph, job.contiguous, job.may_alias, hidden)
     graph = legalizer.run()
-    kept = [value for kind, value in saved.entries if kind == "hidden"] if saved else []
-    request = Request(graph, [legalizer.current(value) for value in kept], set(job.unsafe))
+    request = Request(graph, legalizer.kept, set(job.unsafe))
     lowering = Lowering(request, kernel)
     fields = lowering.spec()
     fields["result"] = job.result
     fields["scalar_guards"] = scalar_guards(graph)
     fields["tape"] = None
     if saved is not None:
-        fields["tape"] = tape(job, saved, lowering, legalizer)
+        fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))
     return _core.Plan(**lowering.finish(fields))
 
 
@@ -148,7 +148,7 @@ def scalar_guards(graph: Graph) -> list[tuple[str, int, Any]]:
     return [(operation, numbers.index(value), number) for operation, value, number in graph.scalar_guards]
 
 
-def tape(job: Job, saved: Any, lowering: Lowering, legalizer: Legalizer) -> tuple[Any, ...]:
+def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> tuple[Any, ...]:
     """The plan's ``tape`` field: the backward operator and what it needs."""
     numbers = [value for value in job.graph.inputs if value.weak]
     tensors = [value for value in job.graph.inputs if not value.weak]
@@ -159,7 +159,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, legalizer: Legalizer) -> tupl
         elif kind == "output":
             entries.append((kind, job.graph.outputs.index(value)))
         elif kind == "hidden":
-            entries.append((kind, lowering.buffer[legalizer.current(value)]))
+            entries.append((kind, lowering.buffer[kept[value]]))
         else:
             entries.append((kind, numbers.index(value)))
     rule = BackwardRule(job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt)

@@ -10,7 +10,7 @@ from . import _core, dtypes
 from ._core import Tensor
 from .device import cpu, meta
 from .device import cpu, meta
-from .ops.record import FUNCTIONS, METHODS, Record
+from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 from .plan import make_operator
 
 # Methods that the core answers by layout arithmetic when the argument is a plain tensor.
@@ -64,10 +64,14 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     _core.register("OutOfMemoryError", OutOfMemoryError)
     _core.set_parameter_type(Parameter)
     done: set[int] = set()
-    for record in list(FUNCTIONS.values()) + list(METHODS.values()):
-        if isinstance(record, Record) and id(record) not in done:
+    for record in [*FUNCTIONS.values(), *METHODS.values(), *COMPOSITES.values()]:
+        if isinstance(record, Record) and record.name not in ("getitem", "setitem") and id(record) not in done:
             done.add(id(record))
             install_record(record, namespace, resolve)
+    from . import indexing
+
+    _core.register("getitem", indexing.getitem)
+    _core.register("setitem", indexing.setitem)
     for name in CORE_OPERATORS:
         for form in (name, f"{name}_"):
             operator = getattr(Tensor, form, None) or getattr(namespace, form, None)

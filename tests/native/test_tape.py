@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import pytest
+
 import rushlight as torch
 from rushlight import _core, autograd
 
@@ -167,7 +168,7 @@ def test_modified_output():
     z = y.sum()
     with torch.no_grad():
         y.add_(torch.tensor([1.0]))
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: .*version 1; expected version 0"):
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
         z.backward()
 
 
@@ -201,7 +202,7 @@ def test_higher_derivatives_through_saved_inputs():
 
 
 def expected(view, count=6, shape=(2, 3)):
-    """The gradient of weighted_sum(view(x)) for a view that repeats nothing, by looking where elements come from."""
+    """The gradient of weighted_sum(view(x)), by looking where the view's elements come from."""
     result = [0.0] * count
     places = view(torch.tensor([float(i) for i in range(count)]).view(shape))
     for weight, place in enumerate(flat(places.tolist())):
@@ -276,9 +277,9 @@ def test_in_place_changes_history():
 
 def test_leaves_may_not_be_written():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place"):
+    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad"):
         x.add_(torch.tensor(1.0))
-    with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad is being used"):
+    with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad"):
         x[0].add_(torch.tensor(1.0))
     with torch.no_grad():
         x.add_(torch.tensor(1.0))
@@ -332,7 +333,7 @@ def test_view_made_in_no_grad_mode_may_not_be_written():
     x = torch.tensor([1.0, 2.0])
     with torch.no_grad():
         view = x[:1]
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
         view.mul_(leaf(2.0))
 
 
@@ -373,7 +374,7 @@ def test_retained_gradients():
     z.sum().backward()
     assert y.grad.tolist() == [6.0, 24.0]
     assert z.grad.tolist() == [1.0, 1.0]
-    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor"):
         torch.tensor([1.0]).retain_grad()
 
 
@@ -436,7 +437,7 @@ def test_bad_hook_results(result, error, message):
         y.sum().backward()
     with pytest.raises(TypeError):
         y.register_hook(3)
-    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require gradient"):
+    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that"):
         torch.tensor([1.0]).register_hook(print)
 
 
@@ -489,7 +490,11 @@ def test_python_node_with_several_outputs():
         ((), RuntimeError, "incorrect number of gradients"),
         (None, None, None),
         ((1,), TypeError, "must be a tensor or None"),
-        (torch.tensor([1.0, 2.0, 3.0]), RuntimeError, "Function StepBackward returned an invalid gradient at index 0"),
+        (
+            torch.tensor([1.0, 2.0, 3.0]),
+            RuntimeError,
+            "Function StepBackward returned an invalid gradient",
+        ),
     ],
 )
 def test_results_of_python_nodes(returned, error, message):
@@ -542,11 +547,11 @@ def test_attach_node_checks_its_arguments():
 
 def test_roots():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar"):
         x.exp().backward()
-    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad and does not have a grad_fn"):
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
         torch.tensor(1.0).backward()
-    with pytest.raises(RuntimeError, match="Mismatch in shape: grad_output\\[0\\] has a shape of torch.Size\\(\\[3\\]\\)"):
+    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[0\] has a shape of"):
         x.exp().backward(torch.tensor([1.0, 2.0, 3.0]))
     with pytest.raises(TypeError, match="gradients can be either Tensors or None"):
         x.exp().backward(3)
@@ -582,7 +587,7 @@ def test_unused_inputs():
     with pytest.raises(RuntimeError, match="at index 1 appears to not have been used in the graph"):
         torch.autograd.grad(x.exp(), (x, y))
     assert torch.autograd.grad(x.exp(), (x, y), allow_unused=True)[1] is None
-    with pytest.raises(RuntimeError, match="One of the differentiated Tensors does not require grad"):
+    with pytest.raises(RuntimeError, match="differentiated Tensors does not require grad"):
         torch.autograd.grad(x.exp(), torch.tensor([1.0]))
     with pytest.raises(RuntimeError, match="cannot be empty"):
         torch.autograd.grad(x.exp(), ())
@@ -683,7 +688,7 @@ def test_inference_mode():
         made.add_(torch.tensor(1.0))
     assert not autograd.is_inference_mode_enabled()
     assert made.is_inference()
-    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
         made.add_(torch.tensor(1.0))
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         made.mul(leaf(1.0, 2.0))

@@ -1,4 +1,4 @@
-"""The transforms' laws over the records' own sample calls: what a new record must satisfy without a test of its own."""
+"""The transforms' laws over the records' own sample calls: a new record needs no test of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ from typing import Any
 
 import numpy
 import pytest
+from transform_support import (
+    Backward,
+    RecordProgram,
+    all_records,
+    dot,
+    random_like,
+    run,
+    sample_calls,
+    vjp,
+    with_direction,
+)  # fmt: skip
+
 from rushlight import dtypes
 from rushlight.graph.symbols import SymbolicInt, evaluate
 from rushlight.graph.trace import GraphContext
@@ -13,9 +25,6 @@ from rushlight.transform import reverse
 from rushlight.transform.batching import batch_graph
 from rushlight.transform.forward import jvp_graph
 from rushlight.transform.replay import replay
-from transform_support import (
-    Backward, RecordProgram, all_records, dot, random_like, run, sample_calls, vjp, with_direction,
-)  # fmt: skip
 
 RECORDS = all_records()
 DERIVATIVE_CASES = [
@@ -29,7 +38,7 @@ def case_name(part: Any) -> str:
 
 
 def programs(record: Any, dtype: Any) -> list[RecordProgram]:
-    """The record's sample calls that can be traced in this dtype; every record takes float64 or int64."""
+    """The sample calls that can be traced in this dtype; every record takes float64 or int64."""
     result = []
     for args, kwargs in sample_calls(record, dtype):
         try:
@@ -41,7 +50,7 @@ def programs(record: Any, dtype: Any) -> list[RecordProgram]:
 
 
 def is_precise(program: RecordProgram) -> bool:
-    """Whether everything is computed in double precision and finite, so that differences mean something."""
+    """Whether everything is in double precision and finite, so that differences mean something."""
     double = all(
         v.dtype.to_real() is dtypes.float64
         for v in program.graph.values()
@@ -53,7 +62,7 @@ def is_precise(program: RecordProgram) -> bool:
 
 
 def differentiable(record: Any, dtype: Any) -> list[tuple[RecordProgram, list[int]]]:
-    """The programs with gradients: deterministic, with an input and an output that have gradients; and the inputs' places."""
+    """The deterministic programs in which an output has a gradient; the places of such inputs."""
     if record.random:
         pytest.skip("draws random numbers")
     found = []
@@ -177,7 +186,7 @@ def test_batched_is_stack_of_single_calls(record: Any) -> None:
         tensors = [i for i, value in enumerate(program.graph.inputs) if not value.weak]
         if any(node.primitive.impure for node in program.graph.nodes) or not tensors:
             continue
-        for batched in ([i for i in tensors], tensors[:1], tensors[1:]):
+        for batched in (list(tensors), tensors[:1], tensors[1:]):
             if not batched:
                 continue
             examples = [list(program.arrays) for _ in range(BATCH)]
@@ -289,7 +298,7 @@ def resized(
 def check_backward_at(
     program: RecordProgram, arrays: list[Any], generator: numpy.random.Generator
 ) -> None:
-    """The backward pass of the symbolic graph, planned for other sizes than the forward pass was traced with."""
+    """The backward pass, planned for other sizes than the forward pass was traced with."""
     wrt = program.differentiable
     seeded = seeded_outputs(program)
     if not seeded:

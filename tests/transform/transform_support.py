@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
+
 from rushlight import dtypes
 from rushlight.devices import reference
 from rushlight.graph.node import Graph, Value
@@ -90,7 +91,7 @@ class RecordProgram(Program):
 def sample_calls(
     record: Record, dtype: Any, smooth: bool = True
 ) -> Iterator[tuple[tuple, dict[str, Any]]]:
-    """The record's sample calls with arrays in the place of draws; smooth: without special values."""
+    """The sample calls with arrays in the place of draws; smooth: without special values."""
     generator = numpy.random.default_rng(0)
 
     def draw(argument: Any) -> Any:
@@ -108,7 +109,7 @@ def sample_calls(
 
 
 def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
-    """The graph's outputs for these inputs, as arrays. Sizes that were passed are what they were when it was traced."""
+    """The graph's outputs for these inputs, as arrays. Sizes that were passed are those traced."""
     origins = [
         (atom.origin, atom.hint) for atom in graph.environment.symbols if atom.origin is not None
     ]
@@ -180,7 +181,7 @@ class Backward:
     def gradients(
         self, cotangents: Sequence[Any], hidden: Sequence[Any] | None = None
     ) -> list[Any]:
-        """The gradients for gradients of ``saved.outputs`` and of the hidden values (zero if not given)."""
+        """The gradients for gradients of ``saved.outputs`` and of the hidden values (else zero)."""
         return run(self.result, self.inputs(cotangents, hidden))
 
     def inputs(self, cotangents: Sequence[Any], hidden: Sequence[Any] | None = None) -> list[Any]:
@@ -192,8 +193,8 @@ class Backward:
     def twice(self, cotangents: Sequence[Any], seeds: Sequence[Any]) -> list[Any]:
         """The gradients of ``wrt`` for gradients of the gradients, as a tape finds them.
 
-        The backward pass is differentiated with respect to the saved values; what a saved output or hidden value gets
-        goes through the first backward pass again.
+        The backward pass is differentiated with respect to the saved values; what a saved output or
+        hidden value gets goes through the first backward pass again.
         """
         kinds = [kind for kind, _ in self.saved.entries]
         inputs = self.result.inputs[: len(kinds)]
@@ -251,7 +252,7 @@ def values_of(graph: Graph, wanted: Sequence[Value], arrays: Sequence[Any]) -> l
 def vjp(
     graph: Graph, wrt: Sequence[Value], arrays: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The gradients of ``wrt`` for gradients of the graph's differentiable outputs that depend on them."""
+    """The gradients of ``wrt`` for gradients of the outputs that depend on them."""
     return Backward(graph, wrt, arrays).gradients(cotangents)
 
 

@@ -1,6 +1,6 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
-from . import tensor_methods as _tensor_methods  # noqa: F401  (attaches the methods)
+from . import tensor_methods as _tensor_methods  # attaches the methods
 from .engine import backward, grad
 from .grad_mode import (
     enable_grad,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import _core
 from .._core import Tensor
 
-Tensors = Tensor | Sequence[Tensor]
+Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
 
 
 def _as_tuple(values: Any) -> tuple[Any, ...]:
@@ -29,14 +29,14 @@ def backward(
 ) -> None:
     """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from.
 
-    `grad_tensors` holds the gradient of each tensor (None: 1, for tensors of one element). `inputs` limits the
-    pass to these tensors.
+    `grad_tensors` holds the gradient of each tensor (None: 1, for tensors of one element).
+    `inputs` limits the pass to these tensors.
     """
     if grad_variables is not None:
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
-                "Please only use `grad_tensors`."
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
     if inputs is not None:
@@ -60,7 +60,9 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs`; no `.grad` changes.
+    """The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs`.
+
+    No tensor's `.grad` changes.
 
     An input that no output depends on is an error, unless `allow_unused` (its gradient is None) or
     `materialize_grads` (zeros).

@@ -1,4 +1,4 @@
-"""Switches of this thread's grad and inference mode, usable as context managers and as decorators."""
+"""Switches of this thread's grad and inference mode: context managers and decorators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Mode:
 
 
 def _decorate_generator(mode: _Mode, function: Any) -> Any:
-    """The mode holds while the generator's own code runs, not in its consumer between two values."""
+    """The mode holds while the generator's own code runs, not in its consumer."""
 
     @functools.wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -80,7 +80,7 @@ class _BareDecorator(_Mode):
         return mode if function is None else mode(function)
 
 
-class no_grad(_BareDecorator):  # noqa: N801
+class no_grad(_BareDecorator):
     """Operators inside are not recorded for the backward pass."""
 
     __slots__ = ()
@@ -92,7 +92,7 @@ class no_grad(_BareDecorator):  # noqa: N801
         _core.set_grad_enabled(self.previous)
 
 
-class enable_grad(_BareDecorator):  # noqa: N801
+class enable_grad(_BareDecorator):
     """Operators inside are recorded, also within `no_grad`."""
 
     __slots__ = ()
@@ -104,8 +104,8 @@ class enable_grad(_BareDecorator):  # noqa: N801
         _core.set_grad_enabled(self.previous)
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
-    """Switches recording on or off: at once when called, and back at the end if used in a `with` statement."""
+class set_grad_enabled(_Mode):
+    """Switches recording on or off: at once, and back at the end of a `with` statement."""
 
     __slots__ = ("mode",)
 
@@ -127,8 +127,8 @@ class set_grad_enabled(_Mode):  # noqa: N801
         _core.set_grad_enabled(self.previous)
 
 
-class inference_mode(_Mode):  # noqa: N801
-    """As `no_grad`; besides, tensors made inside can never take part in recorded computation, which saves work."""
+class inference_mode(_Mode):
+    """As `no_grad`; besides, tensors made inside never take part in recorded computation."""
 
     __slots__ = ("mode", "previous_grad")
 

@@ -11,9 +11,9 @@ from .. import _core
 
 
 class RemovableHandle:
-    """Returned by functions that register a hook; `remove()` (or leaving a `with` block) unregisters it.
+    """What registering a hook returns: `remove()` or leaving a `with` block unregisters it.
 
-    The handle refers to the dictionary of hooks weakly: it keeps neither the hooks nor their owner alive.
+    It refers to the dictionary of hooks weakly: neither hooks nor their owner stay alive by it.
     """
 
     __slots__ = ("__weakref__", "_hooks", "_extra", "id")

@@ -24,7 +24,7 @@ def backward(
 
 
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """Call `hook(gradient)` whenever this tensor's gradient is computed; it may return another one."""
+    """Call `hook(gradient)` when this tensor's gradient is computed; it may return another."""
     return _core.register_hook(self, hook)
 
 

@@ -18,6 +18,10 @@ from .steps import (
     broadcast_access, index_accesses, is_one, is_rearrangement, reduced_dims, view_access, view_operation,
 )
 
+class DomainMismatch(Exception):
+    """Roots that were to be built together turn out to have different domains."""
+
+
 class NestBuilder:
     """Evaluates the roots of one nest over its domain."""
 
@@ -46,8 +50,9 @@ class NestBuilder:
     def build(self) -> Step:
         for root in self.roots:
             domain, reduced, access = self.choose_domain(root)
-            assert root is self.roots[0] or (same_shape(domain, self.domain) and reduced == self.reduced)
-            self.domain, self.reduced = domain, reduced
+            if root is not self.roots[0] and not (same_shape(domain, first[0]) and reduced == first[1]):
+                raise DomainMismatch
+            first = self.domain, self.reduced = domain, reduced
             result = self.evaluate(root.value, access, root=root.value is root.target)
             self.stores.append((root.target, root.chain, result, access))
         return self.finish()

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from ..graph.node import Graph, Node, Value
 from ..graph.symbols import same_shape
-from .builder import NestBuilder
+from .builder import DomainMismatch, NestBuilder
 from .steps import (
     AFFINE_VIEWS, BARRIERS, REGION_WRITERS, SCANS, NeedsStore, Root, Step, trivial_reshape,
 )
@@ -159,7 +159,10 @@ class Fusion:
                 if self.mergeable(other, step, steps):
                     roots = other.roots + step.roots
                     done = {v for s in (*steps, *merged) for v in s.writes} - set(other.writes) - set(step.writes)
-                    joint = self.nest(roots, done)
+                    try:
+                        joint = self.nest(roots, done)
+                    except DomainMismatch:
+                        continue
                     if set(joint.writes) == set(other.writes) | set(step.writes):
                         merged[position] = joint
                         break

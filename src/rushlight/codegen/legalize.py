@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +22,12 @@ class Legalizer:
         graph: what to rewrite.
         contiguous: graph inputs known to be contiguous.
         may_alias: whether outputs may share memory with inputs.
+        kept: values that need a buffer of their own shape besides the outputs; afterwards what stands for them.
     """
 
-    def __init__(self, graph: Graph, contiguous: set[Value], may_alias: bool):
+    def __init__(self, graph: Graph, contiguous: set[Value], may_alias: bool, kept: Sequence[Value] = ()):
         self.graph = graph
+        self.kept = list(kept)
         self.contiguous = contiguous
         self.may_alias = may_alias
         self.nodes: list[Node] = []
@@ -53,7 +55,20 @@ class Legalizer:
             if value is not None and i not in mutated and self.needs_copy(value):
                 value = self.convert(value, value.dtype)
             outputs.append(value)
+        claimed: set[Value] = set()
+        self.kept = [self.own_buffer(self.current(value), claimed) for value in self.kept]
         return replace(self.graph, nodes=self.nodes, outputs=outputs)
+
+    def own_buffer(self, value: Value, claimed: set[Value]) -> Value:
+        """A kept value that is a view of another one: reshaped results take over the buffer, others are copied."""
+        base = value
+        while base.node is not None and base.node.name == "reshape":
+            base = base.node.inputs[0]
+        is_view = base.node is None or base.node.name in AFFINE_VIEWS
+        if value is not base and (is_view or base in claimed) or is_view:
+            return self.convert(value, value.dtype)
+        claimed.add(base)
+        return value
 
     def current(self, value: Value) -> Value:
         return self.replaced.get(value, value)
@@ -70,7 +85,9 @@ class Legalizer:
         self.replaced.update(zip(node.outputs, result.outputs))
         return result
 
-    def emit(self, name: str, inputs: tuple[Value, ...], dtype: DType, shape: tuple[Any, ...], **attributes: Any) -> Value:
+    def emit(
+        self, name: str, inputs: tuple[Value, ...], dtype: DType, shape: tuple[Any, ...], /, **attributes: Any
+    ) -> Value:
         node = Node(PRIMITIVES[name], inputs, attributes)
         value = Value(dtype, shape, node)
         node.outputs = (value,)

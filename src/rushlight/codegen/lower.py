@@ -92,6 +92,7 @@ class Lowering:
         self.buffers: list[tuple[Any, ...]] = []
         self.views: list[tuple[Any, ...]] = []
         self.view_index: dict[Any, int] = {}
+        self.reshaped: dict[Value, Value] = {}  # stored value -> the result that its buffer has the shape of
         self.words = self.scalar_words()
 
     def scalar_words(self) -> dict[Value, int]:
@@ -107,11 +108,13 @@ class Lowering:
         wanted = [v for v in self.graph.outputs if v is not None] + list(self.request.saved)
         self.fusion = Fusion(self.graph, wanted)
         steps = self.fusion.steps()
+        self.find_reshaped(steps)
         targets, copies = self.place_mutations(steps)
         for step in steps:
             for value in step.writes:
-                if value not in self.buffer:
-                    self.buffer[value] = targets[value] if value in targets else self.new_buffer(value)
+                shown = self.reshaped.get(value, value)
+                if shown not in self.buffer:
+                    self.buffer[shown] = targets[value] if value in targets else self.new_buffer(shown)
         lowered = [self.lower_step(step) for step in self.order_effects(steps, set(targets))]
         lowered += [("copy", self.stored_view(source), self.view_of_buffer(target)) for source, target in copies]
         return {
@@ -134,6 +137,17 @@ class Lowering:
 
     # -- buffers and views
 
+    def find_reshaped(self, steps: list[Step]) -> None:
+        """Results that are reshapes of stored values: the buffer gets the result's shape, the stored value is a view."""
+        written = {value for step in steps for value in step.writes}
+        results = [*self.request.saved, *(v for v in self.graph.outputs if v is not None)]
+        for value in results:
+            base = value
+            while base.node is not None and base.node.name == "reshape" and base not in written:
+                base = base.node.inputs[0]
+            if base is not value and base in written and base not in results:
+                self.reshaped.setdefault(base, value)
+
     def new_buffer(self, value: Value) -> int:
         self.buffers.append((value.dtype, self.layout(value), self.size_slots(value.shape)))
         return len(self.tensors) + len(self.buffers) - 1
@@ -152,6 +166,9 @@ class Lowering:
         return ("like", tuple(views)) if views else "contiguous"
 
     def view(self, value: Value, chain: tuple[Any, ...]) -> int:
+        shown = self.reshaped.get(value)
+        if shown is not None:
+            return self.view_of_buffer(self.buffer[shown], (("reshape", tuple(value.shape)), *chain))
         return self.view_of_buffer(self.buffer[value], chain)
 
     def view_of_buffer(self, buffer: int, chain: tuple[Any, ...] = ()) -> int:
@@ -172,7 +189,7 @@ class Lowering:
     def stored_view(self, value: Value) -> int:
         """The operand for a value that is stored or a view of a stored value."""
         chain = []
-        while value.node is not None and value not in self.buffer:
+        while value.node is not None and value not in self.buffer and value not in self.reshaped:
             chain.append(view_operation(value.node))
             value = value.node.inputs[0]
         return self.view(value, tuple(reversed(chain)))
@@ -238,7 +255,7 @@ class Lowering:
             a, b = (self.stored_view(value) for value in node.inputs)
             return ("gemm", a, b, self.stored_view(node.outputs[0]))
         if node.name == "random_bits":
-            return ("random", self.buffer[node.outputs[0]], node.attributes["bits"], node.attributes["generator"])
+            return ("random", self.buffer[self.reshaped.get(node.outputs[0], node.outputs[0])], node.attributes["bits"], node.attributes["generator"])
         operands = tuple(self.stored_view(value) for value in (*node.outputs, *node.inputs))
         return ("host", host.function(node), operands)
 

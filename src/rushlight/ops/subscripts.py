@@ -204,6 +204,12 @@ def _put(x: Traced, values: Any, indices: list[Traced], dims: tuple[int, ...], a
 _ROWS = Draw((2,), 0, 3, dtype=dtypes.int64)
 
 
+@composite(name="index_tensors", samples=calls((Draw((3, 4)), (_ROWS,)), (Draw((3, 4)), (None, _ROWS))))
+def index(input, indices):
+    """The elements at the places that index tensors (None: the whole dim) stand for."""
+    return getitem(input, tuple(slice(None) if each is None else each for each in indices))
+
+
 @composite(
     names=["index_put"], inplace=True,
     samples=calls((Draw((3, 4)), (_ROWS,), Draw((2, 4))), (Draw((3, 4)), (_ROWS, _ROWS), Draw((1,)), True)),

@@ -56,7 +56,7 @@ class BatchedContext(Context):
         self.randomness = randomness
 
     def batched(self, value: Traced, dim: int | None) -> Traced:
-        """A value of the context below with the batch at ``dim``; the value itself if dim is None."""
+        """A value of the context below, with the batch at ``dim``; as it is if dim is None."""
         if dim is None:
             return value
         if not value.shape:
@@ -68,7 +68,7 @@ class BatchedContext(Context):
         return (x.value.value, True) if x.context is self else (x, False)
 
     def unbatched(self, x: Traced) -> Traced:
-        """The value of the context below with the batch dim in front, whether examples share it or not."""
+        """The value of the context below with the batch in front, expanded if examples share it."""
         value, is_batched = self.whole(x)
         return value if is_batched else build.expand(value, (self.size, *value.shape))
 
@@ -117,7 +117,7 @@ def batch_graph(
     """The graph that computes the given one for ``size`` examples at once.
 
     An input with a dim in ``in_dims`` has the batch at that dim; every output has it in front.
-    size: an int or a symbol of the graph's environment. The result is functional: it mutates nothing.
+    size: an int or a symbol of the graph's environment. The result mutates nothing.
     """
     context = GraphContext(graph.environment)
     vmap = BatchedContext(context, size, randomness)

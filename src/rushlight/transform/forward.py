@@ -83,9 +83,9 @@ class DualContext(Context):
 def jvp_graph(graph: Graph, with_tangent: Sequence[bool]) -> Graph:
     """The graph that computes the given one's outputs and their tangents.
 
-    Its inputs are the graph's and then the tangents of those for which ``with_tangent`` is true; its
-    outputs are the graph's and then the tangent of each, None for outputs that have none. It is
-    functional: it mutates nothing.
+    Its inputs are the graph's and then the tangents of those for which ``with_tangent`` is true;
+    its outputs are the graph's and then the tangent of each, None for outputs that have none. It
+    mutates nothing.
     """
     context = GraphContext(graph.environment)
     inputs = copy_inputs(graph, context)

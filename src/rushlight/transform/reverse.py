@@ -1,7 +1,7 @@
 """Reverse mode: the backward pass of a graph, appended to a graph as ordinary nodes.
 
-Gradients follow PyTorch's conventions: those of complex values are conjugate, integer and bool values
-have none, and a gradient that is known to be absent is None instead of zeros.
+Gradients follow PyTorch's conventions: those of complex values are conjugate, integer and bool
+values have none, and a gradient that is known to be absent is None instead of zeros.
 """
 
 from __future__ import annotations
@@ -67,12 +67,10 @@ class _Walk:
         self.sizes = sizes
         self.gradients: dict[Value, Traced] = {}
         self.active = dependents(graph, wanted)
-        self.owner: dict[
-            Value, Region
-        ] = {}  # the region whose own derivative takes a value's gradient
-        self.due: dict[
-            Node, list[Region]
-        ] = {}  # the regions to differentiate when a node is reached
+        # The region whose own derivative takes a value's gradient.
+        self.owner: dict[Value, Region] = {}
+        # The regions to differentiate when a node is reached.
+        self.due: dict[Node, list[Region]] = {}
         self._plan_regions(graph.regions)
 
     def accumulate(self, value: Value, gradient: Traced | None) -> None:
@@ -129,9 +127,9 @@ class _Walk:
     def _first_node(self, region: Region, position: dict[Node, int]) -> Node | None:
         """The first node that gives an output, if all outputs come after all arguments; else None.
 
-        When that node is reached the outputs' gradients are complete, and those of the arguments are
-        not yet due. An output may be an argument, or older than one if an equal value was known before
-        the call. A gradient that is wanted of a value inside the region needs the derived rule.
+        When that node is reached the outputs' gradients are complete, and those of the arguments
+        are not yet due. An output may be an argument, or older than one if an equal value was known
+        before the call. A gradient that is wanted of a value inside needs the derived rule.
         """
         makers = [value.node for value in region.outputs if value.node in position]
         if len(makers) < len(region.outputs) or self.active.isdisjoint(region.outputs):
@@ -139,7 +137,9 @@ class _Walk:
         first = min(makers, key=position.__getitem__)
         arguments = tensors_in(region.arguments)
         makers_of_arguments = [value.node for value in arguments if value.node is not None]
-        if any(position.get(node, -1) >= position[first] for node in makers_of_arguments):
+        if any(
+            position.get(node, len(position)) >= position[first] for node in makers_of_arguments
+        ):
             return None
         inner = {value for value in self.wanted if value.node is not None}
         inner -= {*region.outputs, *arguments}
@@ -158,6 +158,7 @@ class _Walk:
         single = len(outputs) == 1
         g, out = (arrived[0], outputs[0]) if single else (tuple(arrived), tuple(outputs))
         args, kwargs = self._region_arguments(region)
+        assert derivative is not None
         self._accumulate_arguments(region, derivative(g, out, *args, **kwargs))
 
     def _region_arguments(self, region: Region) -> tuple[list[Any], dict[str, Any]]:
@@ -313,8 +314,8 @@ def _live_leaves(values: Iterable[Value]) -> set[Value]:
 class Forward:
     """The values of a forward graph in another context, computed there when they are asked for.
 
-    A value that is neither bound nor to be recomputed is a *leaf*: it has dtype and shape, and nothing
-    may need its content.
+    A value that is neither bound nor to be recomputed is a *leaf*: it has dtype and shape, and
+    nothing may need its content.
     """
 
     def __init__(

@@ -40,10 +40,10 @@ def select(
 ) -> list[tuple[str, Value]]:
     """The values to keep so that the ``used`` ones can be had, with their kinds.
 
-    The order is inputs, outputs, hidden, scalars. Used inputs and outputs are kept as such. The others
-    are computed again from what costs least to keep, by the nodes that are cheap: a minimum cut
-    between the values that cannot be computed again and the used ones. A hidden input is one that the
-    call overwrites.
+    The order is inputs, outputs, hidden, scalars. Used inputs and outputs are kept as such. The
+    others are computed again from what costs least to keep, by the nodes that are cheap: a minimum
+    cut between the values that cannot be computed again and the used ones. A hidden input is one
+    that the call overwrites.
     """
     overwritten = {
         graph.inputs[i]
