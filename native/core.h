@@ -170,8 +170,11 @@ int tape_check_inplace(Tensor *t, const char *name);
 // A view made natively: kind says how to turn a gradient of the view into one of the base tensor.
 enum class ViewKind : uint8_t { Reshape, Permute, Expand, Slice, Select, Unsqueeze, Squeeze, AsStrided, Detach, Alias };
 int tape_record_view(ViewKind kind, Tensor *base, Tensor *view, const std::vector<int64_t> &arguments);
-// An operator's output that aliases an input (after tape_record, if there is one): writes to it reach the base's history.
+// An operator's output that aliases an input (after tape_record, if that is called): writes reach the base's history.
 int tape_mark_view(Tensor *base, Tensor *view);
+// After a write that no recipe describes because the new values depend on nothing (zero_, fill_ with a number): the
+// tensor's former values get zeros. Nothing happens unless the tensor requires a gradient and grad mode is on.
+int tape_overwrite(Tensor *t, const char *name);
 
 // ---------------------------------------------------------------- operators and plans (operator.cpp, plan.cpp)
 

@@ -174,8 +174,8 @@ TensorRef root_gradient(size_t i, Tensor *root, PyObject *gradient) {
   const Meta *m = root->meta;
   if (gradient == Py_None) {
     if (m->numel != 1) {
-      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for scalar outputs (output %zu has shape %s; "
-                   "pass its gradient, or reduce it to one number)", i, shape(m).c_str());
+      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for scalar outputs (output %zu has shape "
+                   "%s; pass its gradient, or reduce it to one number)", i, shape(m).c_str());
       return {};
     }
     if (!is_floating(m->dtype)) {
@@ -191,8 +191,8 @@ TensorRef root_gradient(size_t i, Tensor *root, PyObject *gradient) {
   }
   const Meta *given = as_tensor(gradient)->meta;
   if (!same_sizes(given, m)) {
-    PyErr_Format(PyExc_RuntimeError, "Mismatch in shape: grad_output[%zu] has a shape of torch.Size(%s) and output[%zu] "
-                 "has a shape of torch.Size(%s).", i, shape(given).c_str(), i, shape(m).c_str());
+    PyErr_Format(PyExc_RuntimeError, "Mismatch in shape: grad_output[%zu] has a shape of torch.Size(%s) and "
+                 "output[%zu] has a shape of torch.Size(%s).", i, shape(given).c_str(), i, shape(m).c_str());
     return {};
   }
   if (is_complex(given->dtype) != is_complex(m->dtype)) {

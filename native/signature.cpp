@@ -1,6 +1,7 @@
 #include "signature.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 #include "tensor.h"
@@ -54,7 +55,14 @@ class KeyBuilder {
                           thread_state.mode_bits);
   }
 
-  KeyStatus add(const Parameter &parameter, PyObject *object, int depth = 0) {
+  // Tensors are what most arguments are; the rest stays out of line.
+  KeyStatus add(const Parameter &parameter, PyObject *object) {
+    if (tensor_exact(object)) return add_tensor(parameter, reinterpret_cast<Tensor *>(object));
+    return add_other(parameter, object, 0);
+  }
+
+ private:
+  [[gnu::noinline]] KeyStatus add_other(const Parameter &parameter, PyObject *object, int depth) {
     if (tensor_exact(object)) return add_tensor(parameter, reinterpret_cast<Tensor *>(object));
     if (object == Py_None) return add_word(kNone);
     if (PyTuple_Check(object) || PyList_Check(object)) return add_sequence(parameter, object, depth);
@@ -65,7 +73,6 @@ class KeyBuilder {
     }
   }
 
- private:
   KeyStatus add_word(uint64_t word) {
     call_.words.push_back(word);
     return KeyStatus::Keyed;
@@ -94,7 +101,7 @@ class KeyBuilder {
       if (list && i >= PyList_GET_SIZE(sequence)) return KeyStatus::Fallback;
       PyObject *item = list ? PyList_GET_ITEM(sequence, i) : PyTuple_GET_ITEM(sequence, i);
       call_.held.push_back(Py_NewRef(item));
-      KeyStatus status = add(parameter, item, depth + 1);
+      KeyStatus status = add_other(parameter, item, depth + 1);
       if (status != KeyStatus::Keyed) return status;
     }
     return KeyStatus::Keyed;
@@ -318,13 +325,13 @@ void Signature::parse(PyObject *tuple) {
 
 // ---------------------------------------------------------------- keys
 
+// The multiplications do not depend on each other; the last one spreads all bits over the result.
 uint64_t hash_words(const uint64_t *words, size_t count) {
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ count;
-  for (size_t i = 0; i < count; ++i) {
-    unsigned __int128 product = static_cast<unsigned __int128>(hash ^ words[i]) * 0xd6e8feb86659fd93u;
-    hash = uint64_t(product) ^ uint64_t(product >> 64);
-  }
-  return hash;
+  constexpr uint64_t kFirst = 0x9e3779b97f4a7c15u, kSecond = 0xd6e8feb86659fd93u;
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; ++i) hash = std::rotl(hash, 23) + words[i] * kFirst;
+  unsigned __int128 product = static_cast<unsigned __int128>(hash ^ hash >> 32) * kSecond;
+  return uint64_t(product) ^ uint64_t(product >> 64);
 }
 
 KeyStatus build_key(const Signature &signature, const char *name, PyObject *const *args, size_t count,

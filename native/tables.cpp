@@ -9,13 +9,17 @@ namespace rushlight {
 namespace {
 
 bool same_words(const std::vector<uint64_t> &words, const uint64_t *other, size_t count) {
-  return words.size() == count && std::memcmp(words.data(), other, count * sizeof(uint64_t)) == 0;
+  if (words.size() != count) return false;
+  for (size_t i = 0; i < count; ++i) {  // keys are short: quicker than memcmp
+    if (words[i] != other[i]) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 // `changed`: the comparison ran code that changed the table, so the search must start again.
-bool InstanceTable::matches(Instance *instance, const Call &call, bool &changed) {
+inline bool InstanceTable::matches(Instance *instance, const Call &call, bool &changed) {
   if (!same_words(instance->words, call.words.data(), call.words.size())) return false;
   size_t count = call.objects.size();
   if (!std::equal(instance->objects.begin(), instance->objects.end(), call.objects.begin(), call.objects.end())) {

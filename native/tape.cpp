@@ -107,8 +107,9 @@ int regenerate_view(Tensor *view) {
   return 0;
 }
 
-// Output `output` of `node` was written into a view: give its base a new history that runs through the node.
-int rebase_view(Recipe *recipe, Node *node, uint32_t output, Tensor *view, Tensor *const *inputs) {
+// Output `output` of `node` was written into a view, to whose former value the node's edge `self_edge` leads (-1: none):
+// give its base a new history that runs through the node.
+int rebase_view(Node *node, uint32_t output, Tensor *view, int32_t self_edge) {
   Tensor *base = view->autograd->base;
   if (view->autograd->no_grad_view) {
     PyErr_SetString(PyExc_RuntimeError, kNoGradView);
@@ -116,10 +117,6 @@ int rebase_view(Recipe *recipe, Node *node, uint32_t output, Tensor *view, Tenso
   }
   PyTypeObject *type = node_type("CopySlices");
   if (!type) return -1;
-  int32_t self_edge = -1;
-  for (size_t k = 0; k < recipe->grad_inputs.size() && self_edge < 0; ++k) {
-    if (inputs[recipe->grad_inputs[k]] == view) self_edge = int32_t(k);
-  }
   // Edges: the base's former history, then those of the node except its own.
   const uint32_t kept = node->edges.count - (self_edge >= 0 ? 1 : 0);
   Ref<Node> copy(node_new(NodeKind::CopySlices, type, 1 + kept, 1));
@@ -175,10 +172,17 @@ void number_saved(const Recipe *recipe, Node *node) {
   }
 }
 
+int32_t edge_to(const Tensor *t, const Recipe *recipe, Tensor *const *inputs) {
+  for (size_t k = 0; k < recipe->grad_inputs.size(); ++k) {
+    if (inputs[recipe->grad_inputs[k]] == t) return int32_t(k);
+  }
+  return -1;
+}
+
 int attach_output(Recipe *recipe, Node *node, uint32_t output, Tensor *t, Tensor *const *inputs) {
   Autograd *a = tensor_autograd(t);
   if (!a) return -1;
-  if (a->base && shows_base(t)) return rebase_view(recipe, node, output, t, inputs);
+  if (a->base && shows_base(t)) return rebase_view(node, output, t, edge_to(t, recipe, inputs));
   if (tape_set_history(t, node, output) < 0) return -1;
   if (t->storage->references > 1) {
     for (int i : recipe->grad_inputs) {
@@ -329,6 +333,15 @@ int tape_check_inplace(Tensor *t, const char *name) {
                "write under no_grad() if the change is not to be differentiated.)",
                what, name, format_ints(t->meta->sizes(), t->meta->ndim).c_str());
   return -1;
+}
+
+int tape_overwrite(Tensor *t, const char *name) {
+  if (!thread_state.grad_enabled || !requires_grad(t)) return 0;
+  PyTypeObject *type = node_type(name);
+  Ref<Node> node(type ? node_new(NodeKind::Overwrite, type, 1, 1) : nullptr);
+  if (!node || !set_metas(node.get(), {t->meta}) || !edge_of(t, &node->edges[0])) return -1;
+  if (t->autograd->base && shows_base(t)) return rebase_view(node.get(), 0, t, 0);
+  return tape_set_history(t, node.get(), 0);
 }
 
 int tape_mark_view(Tensor *base, Tensor *view) {

@@ -71,7 +71,7 @@ struct InlineArray {
 
 // ---------------------------------------------------------------- nodes
 
-enum class NodeKind : uint8_t { Accumulate, Recipe, View, CopySlices, Python };
+enum class NodeKind : uint8_t { Accumulate, Recipe, View, CopySlices, Python, Overwrite };
 
 struct Edge {
   Node *node;      // strong, or null: no gradient wanted

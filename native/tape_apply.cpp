@@ -403,6 +403,7 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
     case NodeKind::Recipe: return apply_recipe(node, given, results);
     case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results);
     case NodeKind::View: return bool(results[0] = view_gradient(node, given[0]));
+    case NodeKind::Overwrite: return bool(results[0] = tensor_shaped(given[0]->meta->dtype, given[0]->meta, true));
     default: return true;
   }
 }

@@ -149,6 +149,23 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     return self.to(target)
 
 
+# ---------------------------------------------------------------- Python's protocols
+
+
+def __contains__(self: Tensor, element: Any) -> bool:  # noqa: N807
+    """Whether an element equals a number, or elements equal those of a tensor that broadcasts."""
+    if isinstance(element, Tensor | int | float | complex):
+        return bool((element == self).any())
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
+
+
+def __reversed__(self: Tensor) -> Tensor:  # noqa: N807
+    """The rows in reverse order."""
+    return self.flip(0) if self.ndim else self
+
+
 # ---------------------------------------------------------------- layouts
 
 
@@ -189,6 +206,8 @@ def not_yet(value: bool, doc: str) -> property:
 ATTACHED: dict[str, Any] = {
     "__array__": __array__,
     "__array_wrap__": __array_wrap__,
+    "__contains__": __contains__,
+    "__reversed__": __reversed__,
     "numpy": to_numpy,
     "new_tensor": new_tensor,
     "new_empty_strided": new_empty_strided,

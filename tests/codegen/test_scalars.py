@@ -133,7 +133,7 @@ def test_division(name, dtype, size):
     got, status = binary(name, dtype, dtype, to_numpy(x, dtype), to_numpy(y, dtype))
     assert status == 0
     if dtype.kind != "f":
-        numbers = [int(v) for v in x], [int(v) for v in y]
+        numbers = x.tolist(), y.tolist()
         expected = []
         for a, b in zip(*numbers, strict=True):
             truncated = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -275,6 +275,7 @@ def test_half_rounding_covers_every_value():
         assert torch.equal(torch.from_numpy(wide).nan_to_num(7.0), to_torch(stored, dtype).float().nan_to_num(7.0))
         again = unary("convert", dtypes.float32, dtype, wide)
         check(again, dtype, to_torch(stored, dtype))
-        middle = (wide[:-1].astype(numpy.float64) + wide[1:]) / 2
+        with numpy.errstate(invalid="ignore"):
+            middle = (wide[:-1].astype(numpy.float64) + wide[1:]) / 2
         ties = middle.astype(numpy.float32)
         check(unary("convert", dtypes.float32, dtype, ties), dtype, torch.from_numpy(ties).to(torch_type(dtype)))

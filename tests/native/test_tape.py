@@ -493,7 +493,7 @@ def test_python_node_with_several_outputs():
         (
             torch.tensor([1.0, 2.0, 3.0]),
             RuntimeError,
-            "Function StepBackward returned an invalid gradient",
+            "StepBackward returned an invalid gradient",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The transforms' laws over the records' own sample calls: a new record needs no test of its own."""
+"""The laws of transforms over the records' sample calls: a new record needs no test of its own."""
 
 from __future__ import annotations
 

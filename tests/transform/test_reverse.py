@@ -12,7 +12,7 @@ from transform_support import Backward, Program, run, vjp
 from rushlight.graph.node import Graph
 from rushlight.graph.rewrite import remove_dead
 from rushlight.graph.trace import GraphContext, Traced
-from rushlight.ops.record import COMPOSITES, Composite
+from rushlight.ops.record import COMPOSITES, Composite, op
 from rushlight.transform import reverse
 
 INF, NAN = float("inf"), float("nan")
@@ -365,6 +365,11 @@ def test_keeps_the_narrowest_value_on_the_way() -> None:
         return x * kept.to(x.dtype) * 2
 
     assert [value.dtype.name for _, value in saved(dropout, X)] == ["bool"]
+
+
+def test_dropout_keeps_its_mask_as_bools() -> None:
+    entries = saved(lambda x: op.dropout(x, 0.25), X)
+    assert [(kind, value.dtype.name) for kind, value in entries] == [("hidden", "bool")]
 
 
 def test_keeps_run_time_numbers() -> None:

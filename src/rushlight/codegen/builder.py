@@ -13,9 +13,9 @@ from ..graph.node import Node, Value
 from ..graph.symbols import Dimension, SymbolicInt, same, same_shape
 from .nest import Instruction, Nest, Operand
 from .steps import (
-    BARRIERS, INDIRECT, PREDICATES, REDUCTIONS, REGION_WRITERS, SCANS,
+    INDIRECT, PREDICATES, REDUCTIONS, SCANS, STEPWISE,
     Access, Computed, NeedsStore, Root, Step,
-    broadcast_access, index_accesses, is_one, is_rearrangement, reduced_dims, view_access, view_operation,
+    broadcast_access, index_accesses, is_barrier, is_one, is_rearrangement, reduced_dims, view_access, view_operation,
 )
 
 class DomainMismatch(Exception):
@@ -48,11 +48,12 @@ class NestBuilder:
     # -- the domain
 
     def build(self) -> Step:
+        settled: tuple[list[Dimension], list[int]] | None = None
         for root in self.roots:
             domain, reduced, access = self.choose_domain(root)
-            if root is not self.roots[0] and not (same_shape(domain, first[0]) and reduced == first[1]):
+            if settled is not None and not (same_shape(domain, settled[0]) and reduced == settled[1]):
                 raise DomainMismatch
-            first = self.domain, self.reduced = domain, reduced
+            settled = self.domain, self.reduced = domain, reduced
             result = self.evaluate(root.value, access, root=root.value is root.target)
             self.stores.append((root.target, root.chain, result, access))
         return self.finish()
@@ -148,7 +149,7 @@ class NestBuilder:
     def may_absorb(self, value: Value, access: Access, anywhere: bool = False) -> bool:
         """A stored value is computed here if it lies at each row or each point of the domain once."""
         assert value.node is not None
-        if not self.absorb or value in self.done or value.node.name in BARRIERS | REGION_WRITERS | set(SCANS):
+        if not self.absorb or value in self.done or is_barrier(value.node) or value.node.name in STEPWISE:
             return False
         dims = [entry for entry in access if entry is not None]
         if any(not isinstance(entry, int) for entry in dims) or len(set(dims)) != len(dims):

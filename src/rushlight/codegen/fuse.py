@@ -16,7 +16,7 @@ from ..graph.node import Graph, Node, Value
 from ..graph.symbols import same_shape
 from .builder import DomainMismatch, NestBuilder
 from .steps import (
-    AFFINE_VIEWS, BARRIERS, REGION_WRITERS, SCANS, NeedsStore, Root, Step, trivial_reshape,
+    AFFINE_VIEWS, REGION_WRITERS, SCANS, NeedsStore, Root, Step, is_barrier, trivial_reshape,
 )
 
 class Fusion:
@@ -59,7 +59,7 @@ class Fusion:
         return value
 
     def store_operands(self, node: Node) -> None:
-        if node.name in BARRIERS:
+        if is_barrier(node):
             for value in (*node.inputs, *node.outputs):
                 if not value.weak:
                     self.store(value)
@@ -96,7 +96,7 @@ class Fusion:
                 continue
             node = value.node
             assert node is not None
-            if node.name in BARRIERS:
+            if is_barrier(node):
                 reads = [self.base(v) for v in node.inputs if not v.weak]
                 steps.append(Step(list(node.outputs), reads, node=node))
                 done.update(node.outputs)
@@ -131,7 +131,13 @@ class Fusion:
         refused: set[Value] = set()
         while True:
             builder = NestBuilder(self, roots, done | refused, absorb)
-            step = builder.build()
+            try:
+                step = builder.build()
+            except NeedsStore as need:
+                if need.value not in self.stored or need.value in refused:
+                    raise
+                refused.add(need.value)  # it is stored already: load it instead
+                continue
             cyclic = {
                 value
                 for value in builder.absorbed

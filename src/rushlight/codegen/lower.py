@@ -203,7 +203,7 @@ class Lowering:
         """Mutated inputs: new contents that may be written straight to their destination, and those to copy at the end."""
         direct: dict[Value, int] = {}
         copies: list[tuple[Value, int]] = []
-        may_fail = any(step.can_fail or (step.node is not None and step.node.name == "host") for step in steps)
+        may_fail = any(step.can_fail or (step.node is not None and step.node.name != "matmul") for step in steps)
         for position, output in self.graph.mutations.items():
             value, target = self.graph.outputs[output], self.graph.inputs[position]
             assert value is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..graph.node import Node, Value
 from ..graph.symbols import Dimension, same_shape
+from ..ops.kinds import Host, Random
 from .nest import Nest
 
 REDUCTIONS = {
@@ -16,9 +17,10 @@ REDUCTIONS = {
 SCANS = {"cumsum": "scan_sum", "cumprod": "scan_prod"}
 AFFINE_VIEWS = {"expand", "permute", "reshape", "slice", "flip"}
 REGION_WRITERS = {"cat", "slice_scatter"}  # their result is written piece by piece
+STEPWISE = REGION_WRITERS | SCANS.keys()  # never absorbed into another nest
 PREDICATES = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"}
 INDIRECT = {"gather", "index"}
-BARRIERS = {"matmul", "scatter", "scatter_add", "index_put", "random_bits", "host"}
+LIBRARY = {"matmul", "scatter", "scatter_add", "index_put"}
 
 Access = tuple[Any, ...]  # per dim of a value: a domain dim, None (index 0), or Computed
 
@@ -68,6 +70,11 @@ class Root:
 
 def is_one(dimension: Dimension) -> bool:
     return isinstance(dimension, int) and dimension == 1
+
+
+def is_barrier(node: Node) -> bool:
+    """A node that is a step of its own: a library call, a host function, a draw of random bits."""
+    return node.name in LIBRARY or isinstance(node.primitive.kind, Host | Random)
 
 
 def trivial_reshape(node: Node) -> bool:

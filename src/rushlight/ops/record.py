@@ -217,7 +217,7 @@ class Record:
             if argument is None or mode == "S":
                 return argument
             if isinstance(argument, list | tuple):
-                return type(argument)(replace(each, mode) for each in argument)
+                return (list if isinstance(argument, list) else tuple)(replace(each, mode) for each in argument)
             if mode == "Z":
                 is_size = isinstance(argument, int) and not isinstance(argument, bool)
                 return size(argument) if is_size else argument

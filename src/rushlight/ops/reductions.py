@@ -11,9 +11,10 @@ from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.symbols import maximum as size_maximum
 from ..graph.trace import Traced
-from ..layout import normalize_dim, numel, reduced_dims
+from ..layout import broadcast_shapes, flatten_sizes, normalize_dim, numel, reduced_dims
 from ..promotion import scalar_type_name
 from . import build
+from .complex import real_part
 from .conversion import require_dtype
 from .kinds import Reduction
 from .record import NONE, Dim, Selector, Size, composite, op, primitive
@@ -437,11 +438,10 @@ def logsumexp(input, dim: Dim, keepdim: bool = False):
     if input.dtype.is_integral:
         input = build.convert(input, dtypes.get_default_dtype())
     dims = reduced_dims(dim, input.ndim)
-    greatest = op.amax(input, dims, True) if dims and numel(tuple(input.shape[d] for d in dims)) != 0 else build.full(
-        [1 if d in dims else n for d, n in enumerate(input.shape)], -float("inf"), input.dtype
-    )
+    if numel(tuple(input.shape[each] for each in dims)) == 0:
+        return finish_dims(op.log(sum_primitive.apply(op.exp(input), dims=dims)), dims, keepdim)
+    greatest = op.detach(op.amax(real_part(input), dims, True))
     shift = op.where(op.isfinite(greatest), greatest, 0)
-    shift = op.detach(shift)
     total = sum_primitive.apply(op.exp(input - shift), dims=dims)
     return finish_dims(op.log(total) + shift, dims, keepdim)
 
@@ -449,8 +449,6 @@ def logsumexp(input, dim: Dim, keepdim: bool = False):
 @composite(name="sum_to_size", methods=["sum_to_size"], samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)))
 def sum_to_size(input, *size: Size):
     """The sum over the dims that broadcasting from ``size`` would add or stretch."""
-    from ..layout import broadcast_shapes, flatten_sizes
-
     shape = flatten_sizes(size)
     if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(input.shape):
         raise RuntimeError(f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)")

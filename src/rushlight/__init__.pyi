@@ -1,0 +1,1452 @@
+"""Rushlight: a deep-learning framework with PyTorch's API.
+
+Written by ``python -m rushlight.tools.stubs``; do not edit.
+"""
+
+# ruff: noqa: E501
+
+from builtins import bool as _bool, float as _float, int as _int
+from collections.abc import Sequence
+from typing import Any
+
+from ._core import Generator as _Generator, Tensor as Tensor, _Number
+from .device import device as _device
+from .dtypes import dtype as _dtype
+from .formats import layout as _layout, memory_format as _memory_format
+from . import autograd as autograd
+from . import dtypes as dtypes
+from . import linalg as linalg
+from . import nn as nn
+from . import optim as optim
+from . import random as random
+from . import special as special
+from ._core import Size as Size
+from ._core import from_numpy as from_numpy
+from ._core import get_num_threads as get_num_threads
+from ._core import is_grad_enabled as is_grad_enabled
+from ._core import set_num_threads as set_num_threads
+from .autograd.grad_mode import enable_grad as enable_grad
+from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import no_grad as no_grad
+from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .creation import allclose as allclose
+from .creation import as_tensor as as_tensor
+from .creation import asarray as asarray
+from .creation import empty_strided as empty_strided
+from .creation import equal as equal
+from .creation import frombuffer as frombuffer
+from .creation import is_nonzero as is_nonzero
+from .creation import is_storage as is_storage
+from .creation import is_tensor as is_tensor
+from .creation import numel as numel
+from .creation import scalar_tensor as scalar_tensor
+from .creation import set_default_dtype as set_default_dtype
+from .creation import tensor as tensor
+from .device import device as device
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import bool as bool
+from .dtypes import complex128 as complex128
+from .dtypes import complex32 as complex32
+from .dtypes import complex64 as complex64
+from .dtypes import dtype as dtype
+from .dtypes import float16 as float16
+from .dtypes import float32 as float32
+from .dtypes import float64 as float64
+from .dtypes import get_default_dtype as get_default_dtype
+from .dtypes import int16 as int16
+from .dtypes import int32 as int32
+from .dtypes import int64 as int64
+from .dtypes import int8 as int8
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
+from .dtypes import uint8 as uint8
+from .formats import channels_last as channels_last
+from .formats import channels_last_3d as channels_last_3d
+from .formats import contiguous_format as contiguous_format
+from .formats import layout as layout
+from .formats import memory_format as memory_format
+from .formats import preserve_format as preserve_format
+from .formats import strided as strided
+from .limits import finfo as finfo
+from .limits import iinfo as iinfo
+from .printing import set_printoptions as set_printoptions
+from .promotion import can_cast as can_cast
+from .promotion import promote_types as promote_types
+from .random import Generator as Generator
+from .random import default_generator as default_generator
+from .random import get_rng_state as get_rng_state
+from .random import initial_seed as initial_seed
+from .random import manual_seed as manual_seed
+from .random import seed as seed
+from .random import set_rng_state as set_rng_state
+
+__version__: str
+
+def abs(input: Tensor, *, out: Any = None) -> Tensor:
+    """The absolute value."""
+
+def abs_(input: Tensor) -> Tensor:
+    """The absolute value."""
+
+def absolute(input: Tensor, *, out: Any = None) -> Tensor:
+    """The absolute value."""
+
+def absolute_(input: Tensor) -> Tensor:
+    """The absolute value."""
+
+def add(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input + alpha * other"""
+
+def add_(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """input + alpha * other"""
+
+def addcdiv(
+    input: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input + value * tensor1 / tensor2"""
+
+def addcdiv_(
+    input: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: Tensor | _Number = 1,
+) -> Tensor:
+    """input + value * tensor1 / tensor2"""
+
+def addcmul(
+    input: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input + value * tensor1 * tensor2"""
+
+def addcmul_(
+    input: Tensor | _Number,
+    tensor1: Tensor | _Number,
+    tensor2: Tensor | _Number,
+    *,
+    value: Tensor | _Number = 1,
+) -> Tensor:
+    """input + value * tensor1 * tensor2"""
+
+def addmm(
+    input: Tensor | _Number,
+    mat1: Tensor | _Number,
+    mat2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)"""
+
+def addmm_(
+    input: Tensor | _Number,
+    mat1: Tensor | _Number,
+    mat2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)"""
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dims exchanged, conjugated."""
+
+def all(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Whether all elements are not zero."""
+
+def amax(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = (),
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The greatest element over the given dims; equal ones share the gradient."""
+
+def amin(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = (),
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The least element over the given dims; equal ones share the gradient."""
+
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The least and the greatest element."""
+
+def any(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Whether any element is not zero."""
+
+def arange(
+    start: _float = 0,
+    end: _float | None = None,
+    step: _float = 1,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The numbers start, start + step, ... before end."""
+
+def argmax(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The index of the greatest element, of the first if several are equal."""
+
+def argmin(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The index of the least element, of the first if several are equal."""
+
+def argwhere(input: Tensor) -> Tensor:
+    """The places of the elements that are not zero, one a row."""
+
+def baddbmm(
+    input: Tensor | _Number,
+    batch1: Tensor | _Number,
+    batch2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (batch1 @ batch2)"""
+
+def baddbmm_(
+    input: Tensor | _Number,
+    batch1: Tensor | _Number,
+    batch2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """beta * input + alpha * (batch1 @ batch2)"""
+
+def bernoulli(
+    input: Tensor | _Number,
+    p: Tensor | _Number | None = None,
+    *,
+    generator: _Generator | None = None,
+    out: Any = None,
+) -> Tensor:
+    """1 with the probability that the element (or p) says, else 0."""
+
+def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The bits set in both."""
+
+def bitwise_and_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The bits set in both."""
+
+def bitwise_left_shift(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+
+def bitwise_left_shift_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+
+def bitwise_not(input: Tensor, *, out: Any = None) -> Tensor:
+    """All bits turned; of bools, the negation."""
+
+def bitwise_not_(input: Tensor) -> Tensor:
+    """All bits turned; of bools, the negation."""
+
+def bitwise_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The bits set in one or both."""
+
+def bitwise_or_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The bits set in one or both."""
+
+def bitwise_right_shift(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The bits moved towards the low end, the sign kept; too large a shift leaves only the sign."""
+
+def bitwise_right_shift_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The bits moved towards the low end, the sign kept; too large a shift leaves only the sign."""
+
+def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The bits set in exactly one."""
+
+def bitwise_xor_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The bits set in exactly one."""
+
+def bmm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The products of two batches of matrices."""
+
+def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
+    """Repeat to a shape."""
+
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
+    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+
+cdouble: _dtype
+
+def ceil(input: Tensor, *, out: Any = None) -> Tensor:
+    """Round up."""
+
+def ceil_(input: Tensor) -> Tensor:
+    """Round up."""
+
+cfloat: _dtype
+
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most so many pieces of equal size, the last perhaps smaller."""
+
+def clamp(
+    input: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+
+def clamp_(
+    input: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+) -> Tensor:
+    """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+
+def clamp_max(input: Tensor | _Number, max: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input, but at most max."""
+
+def clamp_max_(input: Tensor | _Number, max: Tensor | _Number) -> Tensor:
+    """input, but at most max."""
+
+def clamp_min(input: Tensor | _Number, min: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input, but at least min."""
+
+def clamp_min_(input: Tensor | _Number, min: Tensor | _Number) -> Tensor:
+    """input, but at least min."""
+
+def clip(
+    input: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+
+def clip_(
+    input: Tensor | _Number,
+    min: Tensor | _Number | None = None,
+    max: Tensor | _Number | None = None,
+) -> Tensor:
+    """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+
+def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
+    """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of its own.)"""
+
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
+    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
+    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate; of a real tensor, the tensor itself."""
+
+def conj_physical(input: Tensor) -> Tensor:
+    """The complex conjugate; of a real tensor, the tensor itself."""
+
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """How many elements are not zero."""
+
+def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+    """The running sum along dim."""
+
+def cumsum_(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """The running sum along dim."""
+
+def detach(input: Tensor) -> Tensor:
+    """The same values without a gradient."""
+
+def div(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    rounding_mode: str | None = None,
+    out: Any = None,
+) -> Tensor:
+    """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+
+def div_(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    rounding_mode: str | None = None,
+) -> Tensor:
+    """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+
+def divide(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    rounding_mode: str | None = None,
+    out: Any = None,
+) -> Tensor:
+    """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+
+def divide_(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    rounding_mode: str | None = None,
+) -> Tensor:
+    """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+
+def dot(input: Tensor | _Number, tensor: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The sum of the products of two vectors' elements."""
+
+double: _dtype
+
+def dropout(
+    input: Tensor | _Number,
+    p: Tensor | _Number = 0.5,
+    training: _bool = True,
+    inplace: _bool = False,
+) -> Tensor:
+    """Set elements to zero with probability p and scale the others by 1 / (1 - p)."""
+
+def empty(
+    *size: _int | Sequence[_int],
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """A tensor whose elements are not set; inside a graph they are zeros."""
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor in the shape of another, whose elements are not set; inside a graph they are zeros."""
+
+def eq(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether the elements are equal."""
+
+def eq_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether the elements are equal."""
+
+def exp(input: Tensor, *, out: Any = None) -> Tensor:
+    """e raised to each element."""
+
+def exp_(input: Tensor) -> Tensor:
+    """e raised to each element."""
+
+def expm1(input: Tensor, *, out: Any = None) -> Tensor:
+    """exp(input) - 1, accurate near zero."""
+
+def expm1_(input: Tensor) -> Tensor:
+    """exp(input) - 1, accurate near zero."""
+
+def eye(
+    n: _int,
+    m: _int | None = None,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The identity matrix."""
+
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """The dims from start_dim to end_dim as one."""
+
+def flip(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
+    """The elements in reverse order along dims."""
+
+def fliplr(input: Tensor) -> Tensor:
+    """Reversed along dim 1."""
+
+def flipud(input: Tensor) -> Tensor:
+    """Reversed along dim 0."""
+
+float: _dtype
+
+def float_power(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor:
+    """input to the power exponent, in double precision."""
+
+def floor(input: Tensor, *, out: Any = None) -> Tensor:
+    """Round down."""
+
+def floor_(input: Tensor) -> Tensor:
+    """Round down."""
+
+def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input / other rounded down."""
+
+def floor_divide_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """input / other rounded down."""
+
+def fmod(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The rest of the division rounded towards zero; it has the sign of input."""
+
+def fmod_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The rest of the division rounded towards zero; it has the sign of input."""
+
+def frac(input: Tensor, *, out: Any = None) -> Tensor:
+    """What trunc takes away."""
+
+def frac_(input: Tensor) -> Tensor:
+    """What trunc takes away."""
+
+def full(
+    size: _int | Sequence[_int],
+    fill_value: Tensor | _Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """A tensor with one value everywhere."""
+
+def full_like(
+    input: Tensor | _Number,
+    fill_value: Tensor | _Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """One value everywhere, in the shape of another tensor."""
+
+def gather(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    *,
+    sparse_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The elements at ``index`` along dim."""
+
+def ge(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input >= other."""
+
+def ge_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input >= other."""
+
+def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """All products of an element of one vector and an element of the other."""
+
+def greater(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input > other."""
+
+def greater_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input > other."""
+
+def greater_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input >= other."""
+
+def greater_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input >= other."""
+
+def gt(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input > other."""
+
+def gt_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input > other."""
+
+half: _dtype
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
+
+def index_add(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    source: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input with alpha * source added at the positions of a 1-d index along dim."""
+
+def index_add_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    source: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """input with alpha * source added at the positions of a 1-d index along dim."""
+
+def index_copy(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    source: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input with source at the positions of a 1-d index along dim."""
+
+def index_copy_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    source: Tensor | _Number,
+) -> Tensor:
+    """input with source at the positions of a 1-d index along dim."""
+
+def index_fill(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    value: Tensor | _Number,
+) -> Tensor:
+    """input with one value at the positions of a 1-d index along dim."""
+
+def index_fill_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    value: Tensor | _Number,
+) -> Tensor:
+    """input with one value at the positions of a 1-d index along dim."""
+
+def index_put(
+    input: Tensor | _Number,
+    indices: Tensor | _Number,
+    values: Tensor | _Number,
+    accumulate: _bool = False,
+) -> Tensor:
+    """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
+
+def index_put_(
+    input: Tensor | _Number,
+    indices: Tensor | _Number,
+    values: Tensor | _Number,
+    accumulate: _bool = False,
+) -> Tensor:
+    """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
+
+def index_select(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The positions in a 1-d index along dim."""
+
+int: _dtype
+
+def isclose(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    rtol: _float = 1e-05,
+    atol: _float = 1e-08,
+    equal_nan: _bool = False,
+) -> Tensor:
+    """Whether |input - other| <= atol + rtol * |other|."""
+
+def isfinite(input: Tensor) -> Tensor:
+    """Whether the elements are neither infinite nor NaN."""
+
+def isinf(input: Tensor) -> Tensor:
+    """Whether the elements are infinite."""
+
+def isnan(input: Tensor) -> Tensor:
+    """Whether the elements are NaN."""
+
+def layer_norm(
+    input: Tensor | _Number,
+    normalized_shape: _int | Sequence[_int],
+    weight: Tensor | _Number | None = None,
+    bias: Tensor | _Number | None = None,
+    eps: Tensor | _Number = 1e-05,
+    cudnn_enable: _bool = True,
+) -> Tensor:
+    """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
+
+def le(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input <= other."""
+
+def le_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input <= other."""
+
+def lerp(
+    input: Tensor | _Number,
+    end: _float,
+    weight: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input + weight * (end - input)"""
+
+def lerp_(input: Tensor | _Number, end: _float, weight: Tensor | _Number) -> Tensor:
+    """input + weight * (end - input)"""
+
+def less(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input < other."""
+
+def less_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input < other."""
+
+def less_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input <= other."""
+
+def less_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input <= other."""
+
+def linspace(
+    start: _float,
+    end: _float,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """``steps`` numbers at equal distances from start to end, both included."""
+
+def log(input: Tensor, *, out: Any = None) -> Tensor:
+    """The natural logarithm."""
+
+def log1p(input: Tensor, *, out: Any = None) -> Tensor:
+    """log(1 + input), accurate near zero."""
+
+def log1p_(input: Tensor) -> Tensor:
+    """log(1 + input), accurate near zero."""
+
+def log2(input: Tensor, *, out: Any = None) -> Tensor:
+    """The logarithm to base 2."""
+
+def log2_(input: Tensor) -> Tensor:
+    """The logarithm to base 2."""
+
+def log_(input: Tensor) -> Tensor:
+    """The natural logarithm."""
+
+def log_softmax(
+    input: Tensor,
+    dim: _int,
+    dtype: _dtype | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The logarithm of softmax."""
+
+def logical_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether both are not zero."""
+
+def logical_and_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether both are not zero."""
+
+def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
+    """Whether the elements are zero."""
+
+def logical_not_(input: Tensor) -> Tensor:
+    """Whether the elements are zero."""
+
+def logical_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether one is not zero."""
+
+def logical_or_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether one is not zero."""
+
+def logical_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether exactly one is not zero."""
+
+def logical_xor_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether exactly one is not zero."""
+
+def logsumexp(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """log(sum(exp(input))); shifting by the maximum prevents overflow."""
+
+long: _dtype
+
+def lt(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether input < other."""
+
+def lt_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether input < other."""
+
+def masked_fill(input: Tensor | _Number, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+    """The input with value where the mask is true."""
+
+def masked_fill_(
+    input: Tensor | _Number,
+    mask: Tensor | _Number,
+    value: Tensor | _Number,
+) -> Tensor:
+    """The input with value where the mask is true."""
+
+def masked_select(input: Tensor | _Number, mask: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The elements where the mask is true, in one dim."""
+
+def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+
+def max(
+    input: Tensor | _Number,
+    dim: Any = None,
+    keepdim: _bool = False,
+    *,
+    other: Tensor | _Number | None = None,
+    out: Any = None,
+) -> Any:
+    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+
+def maximum(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The greater of two; NaN if either is."""
+
+def maximum_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The greater of two; NaN if either is."""
+
+def mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Any = None,
+) -> Tensor:
+    """The mean of all elements, or over the given dims."""
+
+def min(
+    input: Tensor | _Number,
+    dim: Any = None,
+    keepdim: _bool = False,
+    *,
+    other: Tensor | _Number | None = None,
+    out: Any = None,
+) -> Any:
+    """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
+
+def minimum(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The lesser of two; NaN if either is."""
+
+def minimum_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The lesser of two; NaN if either is."""
+
+def mm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The product of two matrices."""
+
+def moveaxis(
+    input: Tensor,
+    source: _int | Sequence[_int] | None,
+    destination: _int | Sequence[_int] | None,
+) -> Tensor:
+    """Some dims at other places, the others in their order."""
+
+def movedim(
+    input: Tensor,
+    source: _int | Sequence[_int] | None,
+    destination: _int | Sequence[_int] | None,
+) -> Tensor:
+    """Some dims at other places, the others in their order."""
+
+def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input * other"""
+
+def mul_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """input * other"""
+
+def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input * other"""
+
+def multiply_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """input * other"""
+
+def mv(input: Tensor | _Number, vec: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The product of a matrix and a vector."""
+
+def nansum(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Any = None,
+) -> Tensor:
+    """The sum, NaN counting as zero."""
+
+def narrow(input: Tensor, dim: _int, start: _float, length: _int) -> Tensor:
+    """The ``length`` positions from start along a dim."""
+
+def ne(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether the elements differ."""
+
+def ne_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether the elements differ."""
+
+def neg(input: Tensor, *, out: Any = None) -> Tensor:
+    """-input"""
+
+def neg_(input: Tensor) -> Tensor:
+    """-input"""
+
+def negative(input: Tensor, *, out: Any = None) -> Tensor:
+    """-input"""
+
+def negative_(input: Tensor) -> Tensor:
+    """-input"""
+
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
+    """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
+
+def not_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """Whether the elements differ."""
+
+def not_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """Whether the elements differ."""
+
+def ones(
+    *size: _int | Sequence[_int],
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Ones."""
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Ones in the shape of another tensor."""
+
+def outer(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """All products of an element of one vector and an element of the other."""
+
+def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
+    """The dims in another order."""
+
+def positive(input: Tensor) -> Tensor:
+    """The input itself."""
+
+def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input to the power exponent. The common exponents have kernels of their own."""
+
+def pow_(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor:
+    """input to the power exponent. The common exponents have kernels of their own."""
+
+def prod(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Any = None,
+) -> Tensor:
+    """The product of all elements, or along a dim."""
+
+def rand(
+    *size: _int | Sequence[_int],
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Uniform random numbers in [0, 1)."""
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Uniform random numbers in [0, 1), in the shape of another tensor."""
+
+def randint(
+    *bounds_and_size: _int,
+    low: _int = 0,
+    high: _int | None = None,
+    size: _int | Sequence[_int] | None = None,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Random integers from low (0 if left out) up to but without high: ``randint(low, high, size)``."""
+
+def randn(
+    *size: _int | Sequence[_int],
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Standard normal random numbers."""
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Standard normal random numbers, in the shape of another tensor."""
+
+def randperm(
+    n: _int,
+    *,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The numbers 0 ... n - 1 in random order."""
+
+def ravel(input: Tensor) -> Tensor:
+    """The elements in one dim."""
+
+def real(input: Tensor) -> Tensor:
+    """The real part."""
+
+def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
+    """One over the input."""
+
+def reciprocal_(input: Tensor) -> Tensor:
+    """One over the input."""
+
+def relu(input: Tensor, *, out: Any = None) -> Tensor:
+    """The input where it is positive, else 0."""
+
+def relu_(input: Tensor) -> Tensor:
+    """The input where it is positive, else 0."""
+
+def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The rest of the division rounded down; it has the sign of other."""
+
+def remainder_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """The rest of the division rounded down; it has the sign of other."""
+
+def reshape(input: Tensor, *shape: _int | Sequence[_int]) -> Tensor:
+    """The elements in row-major order, in another shape; one size may be -1."""
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The complex conjugate; of a real tensor, the tensor itself."""
+
+def rms_norm(
+    input: Tensor | _Number,
+    normalized_shape: _int | Sequence[_int],
+    weight: Tensor | _Number | None = None,
+    eps: Tensor | _Number | None = None,
+) -> Tensor:
+    """Scale by the root of the mean square over the last dims."""
+
+def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
+    """Round to the nearest number of this many decimals, halves to even."""
+
+def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """Round to the nearest number of this many decimals, halves to even."""
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along dim 0, those with one dim as rows."""
+
+def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
+    """One over the square root."""
+
+def rsqrt_(input: Tensor) -> Tensor:
+    """One over the square root."""
+
+def rsub(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """other - alpha * input"""
+
+def scatter(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    src: Tensor | _Number | None = None,
+    *,
+    value: Tensor | _Number | None = None,
+    reduce: str | None = None,
+    out: Any = None,
+) -> Tensor:
+    """input with the elements of src (or one number) at ``index`` along dim."""
+
+def scatter_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    src: Tensor | _Number | None = None,
+    *,
+    value: Tensor | _Number | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """input with the elements of src (or one number) at ``index`` along dim."""
+
+def scatter_add(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    src: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input with the elements of src added at ``index`` along dim."""
+
+def scatter_add_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor | _Number,
+    src: Tensor | _Number,
+) -> Tensor:
+    """input with the elements of src added at ``index`` along dim."""
+
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """One position along a dim, which goes."""
+
+def sgn(input: Tensor, *, out: Any = None) -> Tensor:
+    """The sign; of a complex number, the number scaled to absolute value 1."""
+
+def sgn_(input: Tensor) -> Tensor:
+    """The sign; of a complex number, the number scaled to absolute value 1."""
+
+short: _dtype
+
+def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 / (1 + exp(-input))"""
+
+def sigmoid_(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-input))"""
+
+def sign(input: Tensor, *, out: Any = None) -> Tensor:
+    """-1, 0 or 1."""
+
+def sign_(input: Tensor) -> Tensor:
+    """-1, 0 or 1."""
+
+def slice_backward(
+    gradient: Tensor,
+    sizes: _int | Sequence[_int],
+    dim: _int,
+    start: _float,
+    step: _float,
+    length: _int,
+) -> Tensor:
+    """The gradient of a tensor of which start, start + step, ... along dim were taken."""
+
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
+    """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+
+def split(
+    tensor: Tensor,
+    split_size_or_sections: _int | Sequence[_int],
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """Pieces of a size, the last perhaps smaller, or of the given sizes."""
+
+def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
+    """The square root."""
+
+def sqrt_(input: Tensor) -> Tensor:
+    """The square root."""
+
+def square(input: Tensor) -> Tensor:
+    """input * input"""
+
+def square_(input: Tensor) -> Tensor:
+    """input * input"""
+
+def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """Without the dims of size 1, or without those of the given dims that have size 1."""
+
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
+    """Tensors of one shape along a new dim."""
+
+def std(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    unbiased: _bool | None = None,
+    keepdim: _bool = False,
+    *,
+    correction: Any = None,
+    out: Any = None,
+) -> Tensor:
+    """The standard deviation: the square root of var."""
+
+def std_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    unbiased: _bool | None = None,
+    keepdim: _bool = False,
+    *,
+    correction: Any = None,
+) -> tuple[Tensor, ...]:
+    """The standard deviation and the mean."""
+
+def sub(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input - alpha * other"""
+
+def sub_(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """input - alpha * other"""
+
+def subtract(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """input - alpha * other"""
+
+def subtract_(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    *,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """input - alpha * other"""
+
+def sum(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Any = None,
+) -> Tensor:
+    """The sum of all elements, or over the given dims."""
+
+def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dims exchanged."""
+
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dims exchanged."""
+
+def t(input: Tensor) -> Tensor:
+    """The transposed matrix."""
+
+def take_along_dim(
+    input: Tensor | _Number,
+    indices: Tensor | _Number,
+    dim: _int | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The elements at indices along dim, both broadcast elsewhere."""
+
+def tanh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The hyperbolic tangent."""
+
+def tanh_(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+
+def tile(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
+    """Like repeat; missing counts are 1."""
+
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dims exchanged."""
+
+def tril(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
+    """The part of matrices on and below a diagonal; zero above."""
+
+def tril_(input: Tensor | _Number, diagonal: Tensor | _Number = 0) -> Tensor:
+    """The part of matrices on and below a diagonal; zero above."""
+
+def triu(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
+    """The part of matrices on and above a diagonal; zero below."""
+
+def triu_(input: Tensor | _Number, diagonal: Tensor | _Number = 0) -> Tensor:
+    """The part of matrices on and above a diagonal; zero below."""
+
+def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input / other"""
+
+def true_divide_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """input / other"""
+
+def trunc(input: Tensor, *, out: Any = None) -> Tensor:
+    """Round towards zero."""
+
+def trunc_(input: Tensor) -> Tensor:
+    """Round towards zero."""
+
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Each position along a dim."""
+
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+    """One dim as several."""
+
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """With a dim of size 1 at ``dim``."""
+
+def var(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    unbiased: _bool | None = None,
+    keepdim: _bool = False,
+    *,
+    correction: Any = None,
+    out: Any = None,
+) -> Tensor:
+    """The variance, divided by the count minus correction."""
+
+def var_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    unbiased: _bool | None = None,
+    keepdim: _bool = False,
+    *,
+    correction: Any = None,
+) -> tuple[Tensor, ...]:
+    """The variance and the mean."""
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along dim 0, those with one dim as rows."""
+
+def where(
+    condition: Tensor | _Number,
+    input: Tensor | _Number | None = None,
+    other: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input where the condition holds, else other. With the condition alone: the indices where it holds."""
+
+def zeros(
+    *size: _int | Sequence[_int],
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Zeros."""
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Zeros in the shape of another tensor."""

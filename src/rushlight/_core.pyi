@@ -1,0 +1,1262 @@
+"""The native core.
+
+Written by ``python -m rushlight.tools.stubs``; do not edit.
+"""
+
+# ruff: noqa: E501
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar, overload
+
+from .device import device as _device
+from .dtypes import dtype as _dtype
+from .formats import layout as _layout, memory_format as _memory_format
+
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_T = TypeVar("_T", bound=Tensor)
+_Generator: TypeAlias = Generator
+
+class Tensor:
+    """An array of numbers of one dtype, with automatic differentiation."""
+    def __init__(self, *data: Any) -> None: ...
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of the last two dims."""
+    @property
+    def T(self) -> Tensor:
+        """A view with the dimensions reversed."""
+    def __abs__(self) -> Tensor: ...
+    def __add__(self, other: Tensor | _Number) -> Tensor: ...
+    def __and__(self, other: Tensor | _Number) -> Tensor: ...
+    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
+        """What ``numpy.asarray(tensor)`` calls."""
+    def __array_wrap__(
+        self,
+        array: Any,
+        context: Any = None,
+        return_scalar: _bool = False,
+    ) -> Tensor:
+        """What NumPy's functions make of their results when they are given tensors."""
+    def __bool__(self) -> _bool: ...
+    def __complex__(self) -> _complex: ...
+    def __contains__(self, element: Any) -> _bool: ...
+    def __eq__(self, other: Tensor | _Number) -> Tensor: ...  # type: ignore[override]
+    def __float__(self) -> _float: ...
+    def __floordiv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ge__(self, other: Tensor | _Number) -> Tensor: ...
+    def __getitem__(self, index: Any) -> Tensor: ...
+    def __gt__(self, other: Tensor | _Number) -> Tensor: ...
+    def __hash__(self) -> _int: ...
+    def __iadd__(self, other: Tensor | _Number) -> Tensor: ...
+    def __iand__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ifloordiv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ilshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __imod__(self, other: Tensor | _Number) -> Tensor: ...
+    def __imul__(self, other: Tensor | _Number) -> Tensor: ...
+    def __index__(self) -> _int: ...
+    def __int__(self) -> _int: ...
+    def __invert__(self) -> Tensor: ...
+    def __ior__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ipow__(self, other: Tensor | _Number) -> Tensor: ...
+    def __irshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __isub__(self, other: Tensor | _Number) -> Tensor: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __itruediv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ixor__(self, other: Tensor | _Number) -> Tensor: ...
+    def __le__(self, other: Tensor | _Number) -> Tensor: ...
+    def __len__(self) -> _int: ...
+    def __lshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __lt__(self, other: Tensor | _Number) -> Tensor: ...
+    def __matmul__(self, other: Tensor | _Number) -> Tensor: ...
+    def __mod__(self, other: Tensor | _Number) -> Tensor: ...
+    def __mul__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ne__(self, other: Tensor | _Number) -> Tensor: ...  # type: ignore[override]
+    def __neg__(self) -> Tensor: ...
+    def __or__(self, other: Tensor | _Number) -> Tensor: ...
+    def __pos__(self) -> Tensor: ...
+    def __pow__(self, other: Tensor | _Number) -> Tensor: ...
+    def __radd__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rand__(self, other: Tensor | _Number) -> Tensor: ...
+    def __reversed__(self) -> Tensor:
+        """The rows in reverse order."""
+    def __rfloordiv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rlshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rmatmul__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rmod__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rmul__(self, other: Tensor | _Number) -> Tensor: ...
+    def __ror__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rpow__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rrshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rshift__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rsub__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rtruediv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rxor__(self, other: Tensor | _Number) -> Tensor: ...
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+    def __sub__(self, other: Tensor | _Number) -> Tensor: ...
+    def __truediv__(self, other: Tensor | _Number) -> Tensor: ...
+    def __xor__(self, other: Tensor | _Number) -> Tensor: ...
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor this one is a view of, or None."""
+    @staticmethod
+    def _make_subclass(cls: type[_T], data: Tensor, require_grad: _bool = False) -> _T: ...
+    @property
+    def _version(self) -> _int:
+        """How often the elements have been written in place."""
+    def abs(self) -> Tensor:
+        """The absolute value."""
+    def abs_(self) -> Tensor:
+        """The absolute value."""
+    def absolute(self) -> Tensor:
+        """The absolute value."""
+    def absolute_(self) -> Tensor:
+        """The absolute value."""
+    def add(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input + alpha * other"""
+    def add_(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input + alpha * other"""
+    def addcdiv(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input + value * tensor1 / tensor2"""
+    def addcdiv_(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input + value * tensor1 / tensor2"""
+    def addcmul(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input + value * tensor1 * tensor2"""
+    def addcmul_(
+        self,
+        tensor1: Tensor | _Number,
+        tensor2: Tensor | _Number,
+        *,
+        value: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input + value * tensor1 * tensor2"""
+    def addmm(
+        self,
+        mat1: Tensor | _Number,
+        mat2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)"""
+    def addmm_(
+        self,
+        mat1: Tensor | _Number,
+        mat2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)"""
+    def adjoint(self) -> Tensor:
+        """The last two dims exchanged, conjugated."""
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether all elements are not zero."""
+    def allclose(
+        self,
+        other: Tensor,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
+    ) -> _bool:
+        """Whether all elements fulfil ``|input - other| <= atol + rtol * |other|``.
+
+        Args:
+            input: a tensor.
+            other: a tensor of the same dtype; shapes broadcast.
+            rtol: relative tolerance.
+            atol: absolute tolerance.
+            equal_nan: whether NaN is close to NaN.
+        """
+    def amax(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+        """The greatest element over the given dims; equal ones share the gradient."""
+    def amin(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+        """The least element over the given dims; equal ones share the gradient."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The least and the greatest element."""
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether any element is not zero."""
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index of the greatest element, of the first if several are equal."""
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index of the least element, of the first if several are equal."""
+    def argwhere(self) -> Tensor:
+        """The places of the elements that are not zero, one a row."""
+    def as_subclass(self, cls: type[_T]) -> _T:
+        """as_subclass(cls): a view of this tensor as a subclass."""
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: _bool | None = None,
+        create_graph: _bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
+    ) -> None:
+        """Add the gradients of this tensor to the `.grad` of the leaves it was computed from."""
+    def baddbmm(
+        self,
+        batch1: Tensor | _Number,
+        batch2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (batch1 @ batch2)"""
+    def baddbmm_(
+        self,
+        batch1: Tensor | _Number,
+        batch2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (batch1 @ batch2)"""
+    def bernoulli(
+        self,
+        p: Tensor | _Number | None = None,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """1 with the probability that the element (or p) says, else 0."""
+    def bernoulli_(
+        self,
+        p: Tensor | _Number = 0.5,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
+    def bfloat16(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to bfloat16."""
+    def bitwise_and(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in both."""
+    def bitwise_and_(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in both."""
+    def bitwise_left_shift(self, other: Tensor | _Number) -> Tensor:
+        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+    def bitwise_left_shift_(self, other: Tensor | _Number) -> Tensor:
+        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+    def bitwise_not(self) -> Tensor:
+        """All bits turned; of bools, the negation."""
+    def bitwise_not_(self) -> Tensor:
+        """All bits turned; of bools, the negation."""
+    def bitwise_or(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in one or both."""
+    def bitwise_or_(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in one or both."""
+    def bitwise_right_shift(self, other: Tensor | _Number) -> Tensor:
+        """The bits moved towards the low end, the sign kept; too large a shift leaves only the sign."""
+    def bitwise_right_shift_(self, other: Tensor | _Number) -> Tensor:
+        """The bits moved towards the low end, the sign kept; too large a shift leaves only the sign."""
+    def bitwise_xor(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in exactly one."""
+    def bitwise_xor_(self, other: Tensor | _Number) -> Tensor:
+        """The bits set in exactly one."""
+    def bmm(self, mat2: Tensor | _Number) -> Tensor:
+        """The products of two batches of matrices."""
+    def bool(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to bool."""
+    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
+        """Repeat to a shape."""
+    def byte(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to uint8."""
+    def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to complex128."""
+    def ceil(self) -> Tensor:
+        """Round up."""
+    def ceil_(self) -> Tensor:
+        """Round up."""
+    def cfloat(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to complex64."""
+    def char(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to int8."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """At most so many pieces of equal size, the last perhaps smaller."""
+    def clamp(
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+    def clamp_(
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+    def clamp_max(self, max: Tensor | _Number) -> Tensor:
+        """input, but at most max."""
+    def clamp_max_(self, max: Tensor | _Number) -> Tensor:
+        """input, but at most max."""
+    def clamp_min(self, min: Tensor | _Number) -> Tensor:
+        """input, but at least min."""
+    def clamp_min_(self, min: Tensor | _Number) -> Tensor:
+        """input, but at least min."""
+    def clip(
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+    def clip_(
+        self,
+        min: Tensor | _Number | None = None,
+        max: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
+    def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
+        """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of its own.)"""
+    def conj(self) -> Tensor:
+        """The complex conjugate; of a real tensor, the tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """The complex conjugate; of a real tensor, the tensor itself."""
+    def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
+        """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
+    def copy_(self, src: Tensor | _Number, non_blocking: _bool = False) -> Tensor:
+        """Take over the elements of another tensor, converted and broadcast."""
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """How many elements are not zero."""
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """This tensor on the CPU: itself, if it is there."""
+    def cuda(
+        self,
+        device: Any = None,
+        non_blocking: _bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """This tensor on a GPU; there is none in this build.
+
+        Raises:
+            AssertionError: always.
+        """
+    def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """The running sum along dim."""
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """The running sum along dim."""
+    @property
+    def data(self) -> Tensor:
+        """The same elements without a gradient's history."""
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
+    def data_ptr(self) -> _int:
+        """The address of the first element."""
+    def detach(self) -> Tensor:
+        """The same values without a gradient."""
+    @property
+    def device(self) -> _device:
+        """Where the elements are."""
+    def dim(self) -> _int:
+        """The number of dimensions."""
+    def div(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+        """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+    def div_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+        """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+    def divide(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+        """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+    def divide_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
+        """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
+    def dot(self, tensor: Tensor | _Number) -> Tensor:
+        """The sum of the products of two vectors' elements."""
+    def double(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to float64."""
+    @property
+    def dtype(self) -> _dtype:
+        """The type of the elements."""
+    def element_size(self) -> _int:
+        """The number of bytes of an element."""
+    def eq(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements are equal."""
+    def eq_(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements are equal."""
+    def equal(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape and equal elements; NaN equals nothing."""
+    def exp(self) -> Tensor:
+        """e raised to each element."""
+    def exp_(self) -> Tensor:
+        """e raised to each element."""
+    def expand(self, *size: _int | Sequence[_int], implicit: _bool = False) -> Tensor:
+        """Repeat along dims of size 1; -1 keeps a size."""
+    def expand_as(self, other: Tensor | _Number) -> Tensor:
+        """Repeat to the shape of another tensor."""
+    def expm1(self) -> Tensor:
+        """exp(input) - 1, accurate near zero."""
+    def expm1_(self) -> Tensor:
+        """exp(input) - 1, accurate near zero."""
+    def fill_(self, value: Tensor | _Number) -> Tensor:
+        """Set every element to a number or 0-d tensor."""
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """The dims from start_dim to end_dim as one."""
+    def flip(self, *dims: _int | Sequence[_int]) -> Tensor:
+        """The elements in reverse order along dims."""
+    def fliplr(self) -> Tensor:
+        """Reversed along dim 1."""
+    def flipud(self) -> Tensor:
+        """Reversed along dim 0."""
+    def float(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to float32."""
+    def float_power(self, exponent: Tensor | _Number) -> Tensor:
+        """input to the power exponent, in double precision."""
+    def floor(self) -> Tensor:
+        """Round down."""
+    def floor_(self) -> Tensor:
+        """Round down."""
+    def floor_divide(self, other: Tensor | _Number) -> Tensor:
+        """input / other rounded down."""
+    def floor_divide_(self, other: Tensor | _Number) -> Tensor:
+        """input / other rounded down."""
+    def fmod(self, other: Tensor | _Number) -> Tensor:
+        """The rest of the division rounded towards zero; it has the sign of input."""
+    def fmod_(self, other: Tensor | _Number) -> Tensor:
+        """The rest of the division rounded towards zero; it has the sign of input."""
+    def frac(self) -> Tensor:
+        """What trunc takes away."""
+    def frac_(self) -> Tensor:
+        """What trunc takes away."""
+    def gather(self, dim: _int, index: Tensor | _Number, *, sparse_grad: _bool = False) -> Tensor:
+        """The elements at ``index`` along dim."""
+    def ge(self, other: Tensor | _Number) -> Tensor:
+        """Whether input >= other."""
+    def ge_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input >= other."""
+    def ger(self, vec2: Tensor | _Number) -> Tensor:
+        """All products of an element of one vector and an element of the other."""
+    def get_device(self) -> _int:
+        """The number of the accelerator that holds the tensor; -1 for the CPU."""
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward() accumulated, or None."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the tape that made this tensor, or None."""
+    def greater(self, other: Tensor | _Number) -> Tensor:
+        """Whether input > other."""
+    def greater_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input > other."""
+    def greater_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether input >= other."""
+    def greater_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input >= other."""
+    def gt(self, other: Tensor | _Number) -> Tensor:
+        """Whether input > other."""
+    def gt_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input > other."""
+    def half(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to float16."""
+    def index_add(
+        self,
+        dim: _int,
+        index: Tensor | _Number,
+        source: Tensor | _Number,
+        *,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input with alpha * source added at the positions of a 1-d index along dim."""
+    def index_add_(
+        self,
+        dim: _int,
+        index: Tensor | _Number,
+        source: Tensor | _Number,
+        *,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """input with alpha * source added at the positions of a 1-d index along dim."""
+    def index_copy(self, dim: _int, index: Tensor | _Number, source: Tensor | _Number) -> Tensor:
+        """input with source at the positions of a 1-d index along dim."""
+    def index_copy_(self, dim: _int, index: Tensor | _Number, source: Tensor | _Number) -> Tensor:
+        """input with source at the positions of a 1-d index along dim."""
+    def index_fill(self, dim: _int, index: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+        """input with one value at the positions of a 1-d index along dim."""
+    def index_fill_(self, dim: _int, index: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+        """input with one value at the positions of a 1-d index along dim."""
+    def index_put(
+        self,
+        indices: Tensor | _Number,
+        values: Tensor | _Number,
+        accumulate: _bool = False,
+    ) -> Tensor:
+        """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
+    def index_put_(
+        self,
+        indices: Tensor | _Number,
+        values: Tensor | _Number,
+        accumulate: _bool = False,
+    ) -> Tensor:
+        """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
+    def index_select(self, dim: _int, index: Tensor | _Number) -> Tensor:
+        """The positions in a 1-d index along dim."""
+    def int(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to int32."""
+    def is_complex(self) -> _bool:
+        """Whether the dtype is complex."""
+    def is_contiguous(self, memory_format: _memory_format = ...) -> _bool:
+        """is_contiguous(memory_format=contiguous_format): whether the elements lie in order, without gaps."""
+    @property
+    def is_cpu(self) -> _bool:
+        """Whether the tensor is on a device of type cpu."""
+    @property
+    def is_cuda(self) -> _bool:
+        """Whether the tensor is on a device of type cuda."""
+    def is_floating_point(self) -> _bool:
+        """Whether the dtype is a floating-point type."""
+    def is_inference(self) -> _bool:
+        """Was this tensor made in inference mode?"""
+    @property
+    def is_leaf(self) -> _bool:
+        """Whether no recorded operator made this tensor."""
+    @property
+    def is_meta(self) -> _bool:
+        """Whether the tensor is on a device of type meta."""
+    def is_nonzero(self) -> _bool:
+        """Whether the only element of a tensor is not zero."""
+    def is_pinned(self, device: Any = None) -> _bool:
+        """Whether the tensor is in memory from which an accelerator can read directly."""
+    @property
+    def is_quantized(self) -> _bool:
+        """Whether the elements are quantized."""
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape."""
+    def is_set_to(self, tensor: Tensor) -> _bool:
+        """Whether two tensors are the same part of the same memory, seen in the same way."""
+    def is_signed(self) -> _bool:
+        """Whether the dtype has negative values."""
+    @property
+    def is_sparse(self) -> _bool:
+        """Whether the layout is sparse."""
+    def isclose(
+        self,
+        other: Tensor | _Number,
+        rtol: _float = 1e-05,
+        atol: _float = 1e-08,
+        equal_nan: _bool = False,
+    ) -> Tensor:
+        """Whether |input - other| <= atol + rtol * |other|."""
+    def isfinite(self) -> Tensor:
+        """Whether the elements are neither infinite nor NaN."""
+    def isinf(self) -> Tensor:
+        """Whether the elements are infinite."""
+    def isnan(self) -> Tensor:
+        """Whether the elements are NaN."""
+    def item(self) -> Any:
+        """The only element as a Python number."""
+    @property
+    def itemsize(self) -> _int:
+        """The number of bytes of an element."""
+    @property
+    def layout(self) -> _layout:
+        """How elements are found."""
+    def le(self, other: Tensor | _Number) -> Tensor:
+        """Whether input <= other."""
+    def le_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input <= other."""
+    def lerp(self, end: _float, weight: Tensor | _Number) -> Tensor:
+        """input + weight * (end - input)"""
+    def lerp_(self, end: _float, weight: Tensor | _Number) -> Tensor:
+        """input + weight * (end - input)"""
+    def less(self, other: Tensor | _Number) -> Tensor:
+        """Whether input < other."""
+    def less_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input < other."""
+    def less_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether input <= other."""
+    def less_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input <= other."""
+    def log(self) -> Tensor:
+        """The natural logarithm."""
+    def log1p(self) -> Tensor:
+        """log(1 + input), accurate near zero."""
+    def log1p_(self) -> Tensor:
+        """log(1 + input), accurate near zero."""
+    def log2(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log2_(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log_(self) -> Tensor:
+        """The natural logarithm."""
+    def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+        """The logarithm of softmax."""
+    def logical_and(self, other: Tensor | _Number) -> Tensor:
+        """Whether both are not zero."""
+    def logical_and_(self, other: Tensor | _Number) -> Tensor:
+        """Whether both are not zero."""
+    def logical_not(self) -> Tensor:
+        """Whether the elements are zero."""
+    def logical_not_(self) -> Tensor:
+        """Whether the elements are zero."""
+    def logical_or(self, other: Tensor | _Number) -> Tensor:
+        """Whether one is not zero."""
+    def logical_or_(self, other: Tensor | _Number) -> Tensor:
+        """Whether one is not zero."""
+    def logical_xor(self, other: Tensor | _Number) -> Tensor:
+        """Whether exactly one is not zero."""
+    def logical_xor_(self, other: Tensor | _Number) -> Tensor:
+        """Whether exactly one is not zero."""
+    def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+        """log(sum(exp(input))); shifting by the maximum prevents overflow."""
+    def long(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to int64."""
+    def lt(self, other: Tensor | _Number) -> Tensor:
+        """Whether input < other."""
+    def lt_(self, other: Tensor | _Number) -> Tensor:
+        """Whether input < other."""
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate transpose of the last two dims."""
+    @property
+    def mT(self) -> Tensor:
+        """A view with the last two dimensions swapped."""
+    def masked_fill(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+        """The input with value where the mask is true."""
+    def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+        """The input with value where the mask is true."""
+    def masked_select(self, mask: Tensor | _Number) -> Tensor:
+        """The elements where the mask is true, in one dim."""
+    def matmul(self, other: Tensor | _Number) -> Tensor:
+        """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+    def max(
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        other: Tensor | _Number | None = None,
+    ) -> Any:
+        """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    def maximum(self, other: Tensor | _Number) -> Tensor:
+        """The greater of two; NaN if either is."""
+    def maximum_(self, other: Tensor | _Number) -> Tensor:
+        """The greater of two; NaN if either is."""
+    def mean(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The mean of all elements, or over the given dims."""
+    def min(
+        self,
+        dim: Any = None,
+        keepdim: _bool = False,
+        *,
+        other: Tensor | _Number | None = None,
+    ) -> Any:
+        """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
+    def minimum(self, other: Tensor | _Number) -> Tensor:
+        """The lesser of two; NaN if either is."""
+    def minimum_(self, other: Tensor | _Number) -> Tensor:
+        """The lesser of two; NaN if either is."""
+    def mm(self, mat2: Tensor | _Number) -> Tensor:
+        """The product of two matrices."""
+    def moveaxis(
+        self,
+        source: _int | Sequence[_int] | None,
+        destination: _int | Sequence[_int] | None,
+    ) -> Tensor:
+        """Some dims at other places, the others in their order."""
+    def movedim(
+        self,
+        source: _int | Sequence[_int] | None,
+        destination: _int | Sequence[_int] | None,
+    ) -> Tensor:
+        """Some dims at other places, the others in their order."""
+    def mul(self, other: Tensor | _Number) -> Tensor:
+        """input * other"""
+    def mul_(self, other: Tensor | _Number) -> Tensor:
+        """input * other"""
+    def multiply(self, other: Tensor | _Number) -> Tensor:
+        """input * other"""
+    def multiply_(self, other: Tensor | _Number) -> Tensor:
+        """input * other"""
+    def mv(self, vec: Tensor | _Number) -> Tensor:
+        """The product of a matrix and a vector."""
+    def nansum(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The sum, NaN counting as zero."""
+    def narrow(self, dim: _int, start: _float, length: _int) -> Tensor:
+        """The ``length`` positions from start along a dim."""
+    @property
+    def nbytes(self) -> _int:
+        """The number of bytes of all elements."""
+    @property
+    def ndim(self) -> _int:
+        """The number of dimensions."""
+    def ndimension(self) -> _int:
+        """The number of dimensions."""
+    def ne(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements differ."""
+    def ne_(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements differ."""
+    def neg(self) -> Tensor:
+        """-input"""
+    def neg_(self) -> Tensor:
+        """-input"""
+    def negative(self) -> Tensor:
+        """-input"""
+    def negative_(self) -> Tensor:
+        """-input"""
+    def nelement(self) -> _int:
+        """The number of elements."""
+    def new_empty(
+        self,
+        *size: _int | Sequence[_int],
+        dtype: _dtype | None = None,
+        layout: _layout | None = None,
+        pin_memory: _bool = False,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+    ) -> Tensor:
+        """A tensor of this one's dtype whose elements are not set; inside a graph they are zeros."""
+    def new_empty_strided(
+        self,
+        size: Sequence[_int],
+        stride: Sequence[_int],
+        dtype: _dtype | None = None,
+        layout: Any = None,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+        pin_memory: _bool = False,
+    ) -> Tensor:
+        """A tensor of these sizes and strides, of this tensor's dtype and device, whose elements are not set."""
+    def new_full(
+        self,
+        size: _int | Sequence[_int],
+        fill_value: Tensor | _Number,
+        *,
+        dtype: _dtype | None = None,
+        layout: _layout | None = None,
+        pin_memory: _bool = False,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+    ) -> Tensor:
+        """One value everywhere, of this tensor's dtype."""
+    def new_ones(
+        self,
+        *size: _int | Sequence[_int],
+        dtype: _dtype | None = None,
+        layout: _layout | None = None,
+        pin_memory: _bool = False,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+    ) -> Tensor:
+        """Ones of this tensor's dtype."""
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: _dtype | None = None,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+        layout: Any = None,
+        pin_memory: _bool = False,
+    ) -> Tensor:
+        """A new tensor that holds a copy of the data, of this tensor's dtype and device unless others are given."""
+    def new_zeros(
+        self,
+        *size: _int | Sequence[_int],
+        dtype: _dtype | None = None,
+        layout: _layout | None = None,
+        pin_memory: _bool = False,
+        device: _device | str | None = None,
+        requires_grad: _bool = False,
+    ) -> Tensor:
+        """Zeros of this tensor's dtype."""
+    def nonzero(self, *, as_tuple: _bool = False) -> Any:
+        """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
+    def normal_(
+        self,
+        mean: Tensor | _Number = 0.0,
+        std: Tensor | _Number = 1.0,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to normal random numbers."""
+    def not_equal(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements differ."""
+    def not_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Whether the elements differ."""
+    def numel(self) -> _int:
+        """The number of elements."""
+    def numpy(self, *, force: _bool = False) -> Any:
+        """The elements as a NumPy array that shares the tensor's memory.
+
+        Args:
+            force: also for tensors that require a gradient: ``detach()`` first.
+
+        Raises:
+            RuntimeError: if the tensor requires a gradient.
+            TypeError: for dtypes that NumPy lacks (bfloat16) and tensors without data.
+        """
+    def outer(self, vec2: Tensor | _Number) -> Tensor:
+        """All products of an element of one vector and an element of the other."""
+    @property
+    def output_nr(self) -> _int:
+        """Which output of grad_fn this tensor is."""
+    def permute(self, *dims: _int | Sequence[_int]) -> Tensor:
+        """The dims in another order."""
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """A copy in memory from which an accelerator can read directly; there is no accelerator in this build.
+
+        Raises:
+            RuntimeError: always.
+        """
+    def positive(self) -> Tensor:
+        """The input itself."""
+    def pow(self, exponent: Tensor | _Number) -> Tensor:
+        """input to the power exponent. The common exponents have kernels of their own."""
+    def pow_(self, exponent: Tensor | _Number) -> Tensor:
+        """input to the power exponent. The common exponents have kernels of their own."""
+    def prod(
+        self,
+        dim: _int | None = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The product of all elements, or along a dim."""
+    def random_(
+        self,
+        from_: _int | None = None,
+        to: _int | None = None,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to random integers in [from_, to); without bounds: to all that the dtype holds from 0 on."""
+    def ravel(self) -> Tensor:
+        """The elements in one dim."""
+    def reciprocal(self) -> Tensor:
+        """One over the input."""
+    def reciprocal_(self) -> Tensor:
+        """One over the input."""
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call `hook(gradient)` when this tensor's gradient is computed; it may return another."""
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
+        """Call `hook(self)` after a gradient was added to this leaf's `.grad`."""
+    def relu(self) -> Tensor:
+        """The input where it is positive, else 0."""
+    def relu_(self) -> Tensor:
+        """The input where it is positive, else 0."""
+    def remainder(self, other: Tensor | _Number) -> Tensor:
+        """The rest of the division rounded down; it has the sign of other."""
+    def remainder_(self, other: Tensor | _Number) -> Tensor:
+        """The rest of the division rounded down; it has the sign of other."""
+    def repeat(self, *repeats: _int | Sequence[_int]) -> Tensor:
+        """The tensor so many times along each dim."""
+    @property
+    def requires_grad(self) -> _bool:
+        """Whether gradients are computed for this tensor."""
+    @requires_grad.setter
+    def requires_grad(self, value: _bool) -> None: ...
+    def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
+        """requires_grad_(requires_grad=True): change whether gradients are computed; returns this tensor."""
+    def reshape(self, *shape: _int | Sequence[_int]) -> Tensor:
+        """The elements in row-major order, in another shape; one size may be -1."""
+    def reshape_as(self, other: Tensor | _Number) -> Tensor:
+        """The elements in the shape of another tensor."""
+    def resolve_conj(self) -> Tensor:
+        """The complex conjugate; of a real tensor, the tensor itself."""
+    def retain_grad(self) -> None:
+        """Let backward passes set `.grad` of this tensor although it is not a leaf."""
+    @property
+    def retains_grad(self) -> _bool:
+        """Whether backward() keeps this non-leaf tensor's gradient."""
+    def round(self, *, decimals: _int = 0) -> Tensor:
+        """Round to the nearest number of this many decimals, halves to even."""
+    def round_(self, *, decimals: _int = 0) -> Tensor:
+        """Round to the nearest number of this many decimals, halves to even."""
+    def rsqrt(self) -> Tensor:
+        """One over the square root."""
+    def rsqrt_(self) -> Tensor:
+        """One over the square root."""
+    def rsub(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """other - alpha * input"""
+    def scatter(
+        self,
+        dim: _int,
+        index: Tensor | _Number,
+        src: Tensor | _Number | None = None,
+        *,
+        value: Tensor | _Number | None = None,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """input with the elements of src (or one number) at ``index`` along dim."""
+    def scatter_(
+        self,
+        dim: _int,
+        index: Tensor | _Number,
+        src: Tensor | _Number | None = None,
+        *,
+        value: Tensor | _Number | None = None,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """input with the elements of src (or one number) at ``index`` along dim."""
+    def scatter_add(self, dim: _int, index: Tensor | _Number, src: Tensor | _Number) -> Tensor:
+        """input with the elements of src added at ``index`` along dim."""
+    def scatter_add_(self, dim: _int, index: Tensor | _Number, src: Tensor | _Number) -> Tensor:
+        """input with the elements of src added at ``index`` along dim."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """One position along a dim, which goes."""
+    def sgn(self) -> Tensor:
+        """The sign; of a complex number, the number scaled to absolute value 1."""
+    def sgn_(self) -> Tensor:
+        """The sign; of a complex number, the number scaled to absolute value 1."""
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension, a Size."""
+    def short(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to int16."""
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-input))"""
+    def sigmoid_(self) -> Tensor:
+        """1 / (1 + exp(-input))"""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1."""
+    def sign_(self) -> Tensor:
+        """-1, 0 or 1."""
+    @overload
+    def size(self, dim: None = None) -> Size:
+        """size(dim=None): the shape, or the size of one dimension."""
+    @overload
+    def size(self, dim: _int) -> _int:
+        """size(dim=None): the shape, or the size of one dimension."""
+    def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+        """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+    def split(
+        self,
+        split_size_or_sections: _int | Sequence[_int],
+        dim: _int = 0,
+    ) -> tuple[Tensor, ...]:
+        """Pieces of a size, the last perhaps smaller, or of the given sizes."""
+    def sqrt(self) -> Tensor:
+        """The square root."""
+    def sqrt_(self) -> Tensor:
+        """The square root."""
+    def square(self) -> Tensor:
+        """input * input"""
+    def square_(self) -> Tensor:
+        """input * input"""
+    def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """Without the dims of size 1, or without those of the given dims that have size 1."""
+    def std(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        unbiased: _bool | None = None,
+        keepdim: _bool = False,
+        *,
+        correction: Any = None,
+    ) -> Tensor:
+        """The standard deviation: the square root of var."""
+    def std_mean(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        unbiased: _bool | None = None,
+        keepdim: _bool = False,
+        *,
+        correction: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """The standard deviation and the mean."""
+    def storage_offset(self) -> _int:
+        """Where the first element lies in the storage, in elements."""
+    @overload
+    def stride(self, dim: None = None) -> tuple[_int, ...]:
+        """stride(dim=None): the distance of neighbours, in elements."""
+    @overload
+    def stride(self, dim: _int) -> _int:
+        """stride(dim=None): the distance of neighbours, in elements."""
+    def sub(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input - alpha * other"""
+    def sub_(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input - alpha * other"""
+    def subtract(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input - alpha * other"""
+    def subtract_(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
+        """input - alpha * other"""
+    def sum(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The sum of all elements, or over the given dims."""
+    def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
+        """The sum over the dims that broadcasting from ``size`` would add or stretch."""
+    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two dims exchanged."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two dims exchanged."""
+    def t(self) -> Tensor:
+        """The transposed matrix."""
+    def take_along_dim(self, indices: Tensor | _Number, dim: _int | None = None) -> Tensor:
+        """The elements at indices along dim, both broadcast elsewhere."""
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent."""
+    def tanh_(self) -> Tensor:
+        """The hyperbolic tangent."""
+    def tile(self, *dims: _int | Sequence[_int]) -> Tensor:
+        """Like repeat; missing counts are 1."""
+    def to(
+        self,
+        *args: Any,
+        dtype: _dtype | None = None,
+        device: _device | str | None = None,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        memory_format: _memory_format | None = None,
+    ) -> Tensor:
+        """Convert to the dtype and device given in any order, or to those of another tensor."""
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two dims exchanged."""
+    def tril(self, diagonal: Tensor | _Number = 0) -> Tensor:
+        """The part of matrices on and below a diagonal; zero above."""
+    def tril_(self, diagonal: Tensor | _Number = 0) -> Tensor:
+        """The part of matrices on and below a diagonal; zero above."""
+    def triu(self, diagonal: Tensor | _Number = 0) -> Tensor:
+        """The part of matrices on and above a diagonal; zero below."""
+    def triu_(self, diagonal: Tensor | _Number = 0) -> Tensor:
+        """The part of matrices on and above a diagonal; zero below."""
+    def true_divide(self, other: Tensor | _Number) -> Tensor:
+        """input / other"""
+    def true_divide_(self, other: Tensor | _Number) -> Tensor:
+        """input / other"""
+    def trunc(self) -> Tensor:
+        """Round towards zero."""
+    def trunc_(self) -> Tensor:
+        """Round towards zero."""
+    def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
+        """Without an argument the type's name, such as ``"torch.FloatTensor"``; else this tensor converted to a type.
+
+        Raises:
+            ValueError: for a name that is no type's.
+        """
+    def type_as(self, other: Tensor | _Number) -> Tensor:
+        """Convert to the dtype of another tensor."""
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Each position along a dim."""
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+        """One dim as several."""
+    def uniform_(
+        self,
+        from_: Tensor | _Number = 0.0,
+        to: Tensor | _Number = 1.0,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to uniform random numbers in [from_, to)."""
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """With a dim of size 1 at ``dim``."""
+    def untyped_storage(self) -> Any:
+        """The bytes this tensor shares with its views."""
+    def var(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        unbiased: _bool | None = None,
+        keepdim: _bool = False,
+        *,
+        correction: Any = None,
+    ) -> Tensor:
+        """The variance, divided by the count minus correction."""
+    def var_mean(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        unbiased: _bool | None = None,
+        keepdim: _bool = False,
+        *,
+        correction: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """The variance and the mean."""
+    def view(self, *shape: _int | Sequence[_int]) -> Tensor:
+        """The elements in another shape."""
+    def view_as(self, other: Tensor | _Number) -> Tensor:
+        """The elements in the shape of another tensor."""
+    def where(self, condition: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+        """This tensor where the condition holds, else other."""
+    def zero_(self) -> Tensor:
+        """Set every element to zero."""
+
+class Direct:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    function: Any
+
+class Generator:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def fill(self, *args: Any, **kwargs: Any) -> Any:
+        """Write the next outputs into a contiguous buffer of 4- or 8-byte items."""
+    def get_state(self, *args: Any, **kwargs: Any) -> Any:
+        """The state as bytes."""
+    def initial_seed(self, *args: Any, **kwargs: Any) -> Any:
+        """The number that the generator was last seeded with."""
+    def manual_seed(self, *args: Any, **kwargs: Any) -> Any:
+        """Seed with a number; returns the generator."""
+    next_normal: Any
+    def seed(self, *args: Any, **kwargs: Any) -> Any:
+        """Seed with a number from the system and return it."""
+    def set_state(self, *args: Any, **kwargs: Any) -> Any:
+        """Go on from a state that get_state() returned."""
+
+class Kernel:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    nest: Any
+    def variants(self, *args: Any, **kwargs: Any) -> Any:
+        """Names of the variants compiled so far: vector, classes, loops, split."""
+
+class Node:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def _sequence_nr(self, *args: Any, **kwargs: Any) -> Any:
+        """Nodes made later have higher numbers and run first."""
+    metadata: Any
+    def name(self, *args: Any, **kwargs: Any) -> Any:
+        """The name of the operation, such as AddBackward0."""
+    next_functions: Any
+    def register_hook(self, *args: Any, **kwargs: Any) -> Any:
+        """Call function(grad_inputs, grad_outputs) after this node ran; it may return other grad_inputs."""
+    def register_prehook(self, *args: Any, **kwargs: Any) -> Any:
+        """Call function(grad_outputs) before this node runs; it may return other grad_outputs."""
+    requires_grad: Any
+    variable: Any
+
+class Operator:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def clear(self, *args: Any, **kwargs: Any) -> Any:
+        """Forget all plans."""
+    name: Any
+    parameters: Any
+    def plans(self, *args: Any, **kwargs: Any) -> Any:
+        """The plans (and Direct objects) known so far."""
+    def statistics(self, *args: Any, **kwargs: Any) -> Any:
+        """Counts of hits (exact layouts), structural_hits and misses (planned), and of instances and plans held."""
+
+class Plan:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    spec: Any
+
+class Size(tuple[_int, ...]):
+    def numel(self, *args: Any, **kwargs: Any) -> Any:
+        """The number of elements of a tensor of this size."""
+
+def alias_as(*args: Any, **kwargs: Any) -> Any:
+    """alias_as(cls, tensor): a view of the tensor as an instance of cls."""
+
+def allocator_statistics(*args: Any, **kwargs: Any) -> Any:
+    """Bytes in_use, cached, peak and limit (None: no limit); counts of allocations and of hits in the cache."""
+
+def attach_node(*args: Any, **kwargs: Any) -> Any:
+    """attach_node(backward, name, inputs, outputs): make outputs depend on inputs through backward(*gradients of outputs), which returns a tuple with one gradient or None per input. The node, or None if nothing was recorded. backward.release(), if there is one, is called when the graph is not kept."""
+
+def default_generator(*args: Any, **kwargs: Any) -> Any:
+    """The generator used when none is given."""
+
+def empty(*args: Any, **kwargs: Any) -> Any:
+    """empty(sizes, dtype_code, device=0): an uninitialised contiguous tensor."""
+
+def empty_cache(*args: Any, **kwargs: Any) -> Any:
+    """Give cached memory back to the system."""
+
+def empty_strided(*args: Any, **kwargs: Any) -> Any:
+    """empty_strided(sizes, strides, dtype_code, device=0): an uninitialised tensor with these strides."""
+
+def from_numpy(array: Any) -> Tensor:
+    """from_numpy(array): a tensor that shares the array's memory."""
+
+def get_mode_bits(*args: Any, **kwargs: Any) -> Any:
+    """This thread's modes as far as they are part of every key."""
+
+def get_num_threads() -> _int:
+    """The number of threads that work on one operator."""
+
+def is_grad_enabled() -> _bool:
+    """Are operators recorded for the backward pass?"""
+
+def is_inference(*args: Any, **kwargs: Any) -> Any:
+    """Was this tensor made in inference mode?"""
+
+def is_inference_mode_enabled() -> _bool:
+    """Is inference mode on?"""
+
+def plan_count(*args: Any, **kwargs: Any) -> Any:
+    """The number of plans that are alive."""
+
+def register(*args: Any, **kwargs: Any) -> Any:
+    """register(name, object): make a Python object known to the core."""
+
+def register_hook(*args: Any, **kwargs: Any) -> Any:
+    """register_hook(tensor, function): call function(gradient) whenever the tensor's gradient is computed."""
+
+def register_post_accumulate_grad_hook(*args: Any, **kwargs: Any) -> Any:
+    """register_post_accumulate_grad_hook(leaf, function): call function(leaf) after its .grad was added to."""
+
+def registered(*args: Any, **kwargs: Any) -> Any:
+    """registered(name): the object registered under a name, or None."""
+
+def retain_grad(*args: Any, **kwargs: Any) -> Any:
+    """retain_grad(tensor): backward sets .grad of this tensor that is not a leaf."""
+
+def run_backward(*args: Any, **kwargs: Any) -> Any:
+    """run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad): the gradients of inputs, or () when they are accumulated into leaves."""
+
+def same_storage(*args: Any, **kwargs: Any) -> Any:
+    """same_storage(a, b): whether two tensors share their memory."""
+
+def set_data(*args: Any, **kwargs: Any) -> Any:
+    """set_data(tensor, other): give a tensor the other's layout and memory."""
+
+def set_default_dtype(*args: Any, **kwargs: Any) -> Any:
+    """set_default_dtype(dtype): the type that Python floats become."""
+
+def set_default_generator(*args: Any, **kwargs: Any) -> Any:
+    """Replace the generator used when none is given."""
+
+def set_dtypes(*args: Any, **kwargs: Any) -> Any:
+    """set_dtypes(dtypes): register the dtype objects in the order of their codes."""
+
+def set_grad_enabled(*args: Any, **kwargs: Any) -> Any:
+    """Switch recording on or off in this thread; the former state."""
+
+def set_inference_mode(*args: Any, **kwargs: Any) -> Any:
+    """Switch inference mode in this thread; the former state."""
+
+def set_kernel_functions(*args: Any, **kwargs: Any) -> Any:
+    """Set the table of external functions (addresses) that machine code calls through its last argument."""
+
+def set_memory_limit(*args: Any, **kwargs: Any) -> Any:
+    """Bound the bytes held for tensors, cached ones included; None removes the bound."""
+
+def set_mode_bits(*args: Any, **kwargs: Any) -> Any:
+    """Set this thread's mode bits, except those of grad and inference mode."""
+
+def set_num_threads(count: _int) -> None:
+    """Set the number of threads that work on one operator."""
+
+def set_parameter_type(*args: Any, **kwargs: Any) -> Any:
+    """set_parameter_type(type): the subclass that is handled natively."""
+
+def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
+    """tensor_from_data(data, dtype_code=-1): a tensor of nested sequences of numbers; -1 infers the dtype."""
+
+def to_numpy(*args: Any, **kwargs: Any) -> Any:
+    """to_numpy(tensor): a NumPy array that shares the tensor's memory."""
