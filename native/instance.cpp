@@ -27,6 +27,7 @@ class InstanceBuilder : public Workspace {
     }
     place_temporaries();
     for (const Output &output : plan_.outputs) add_output(output);
+    instance_->simple = is_simple();
     if (plan_.recipe) {
       for (const Recipe::Saved &saved : plan_.recipe->saved) {
         if (saved.kind == 4) instance_->saved_ints.push_back(slots_[saved.index]);
@@ -59,6 +60,14 @@ class InstanceBuilder : public Workspace {
     }
     device_ = std::max(device_, 0);
     instance_->run = device_ == 0;
+  }
+
+  bool is_simple() const {
+    const auto &launches = instance_->launches;
+    return instance_->run && launches.size() == 1 && std::holds_alternative<KernelLaunch>(launches[0]) &&
+           instance_->work <= kReleaseWork && plan_.mutated.empty() && !plan_.recipe &&
+           instance_->places.size() == 1 && plan_.outputs.size() == 1 && plan_.outputs[0].kind == Output::Buffer &&
+           plan_.result_kind == ResultKind::Single;
   }
 
   // ---------------------------------------------------------------- buffers

@@ -269,6 +269,7 @@ struct Instance {
   double work = 0;
   bool run = true;                      // false on the meta device
   bool calls_python = false;            // has host steps
+  bool simple = false;                  // one small step that makes one tensor: takes a short cut
 };
 inline void instance_incref(Instance *instance) { ++instance->references; }
 inline void instance_decref(Instance *instance) {
@@ -286,6 +287,7 @@ std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, cons
 PyObject *replay(Instance *instance, const Call &call, const char *name);  // null with an error set
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
+constexpr double kReleaseWork = 50000;   // with less work, other threads wait rather than pay for releasing the GIL
 constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
 // How many pieces a kernel's points can be cut into without splitting its reductions.
 int64_t parallel_units(const KernelLaunch &launch);

@@ -50,19 +50,26 @@ class KeyBuilder {
  public:
   KeyBuilder(Call &call) : call_(call), grad_enabled_(thread_state.grad_enabled) {}
 
-  void add_mode() {
-    call_.words.push_back(uint64_t(default_dtype) << 56 | uint64_t(global_mode_bits & 0xffffff) << 32 |
-                          thread_state.mode_bits);
+  void add_mode() { call_.words.push_back(mode_word()); }
+
+  // The most frequent calls: a few tensors that are only read. Returns how many arguments were taken.
+  size_t add_leading_tensors(const Parameter *parameters, PyObject *const *args, size_t count) {
+    constexpr size_t kFew = 8;
+    static_assert(kFew < Call::kInlineTensors);
+    uint64_t *words = call_.words.data() + 1;
+    Tensor **tensors = call_.tensors.data();
+    size_t i = 0;
+    for (; i < count && i < kFew && parameters[i].mode == 'T' && !parameters[i].mutated; ++i) {
+      if (!tensor_exact(args[i])) break;
+      tensors[i] = reinterpret_cast<Tensor *>(args[i]);
+      words[i] = tensor_word(tensors[i]);
+    }
+    call_.words.resize(1 + i);
+    call_.tensors.resize(i);
+    return i;
   }
 
-  // Tensors are what most arguments are; the rest stays out of line.
-  KeyStatus add(const Parameter &parameter, PyObject *object) {
-    if (tensor_exact(object)) return add_tensor(parameter, reinterpret_cast<Tensor *>(object));
-    return add_other(parameter, object, 0);
-  }
-
- private:
-  [[gnu::noinline]] KeyStatus add_other(const Parameter &parameter, PyObject *object, int depth) {
+  KeyStatus add(const Parameter &parameter, PyObject *object, int depth = 0) {
     if (tensor_exact(object)) return add_tensor(parameter, reinterpret_cast<Tensor *>(object));
     if (object == Py_None) return add_word(kNone);
     if (PyTuple_Check(object) || PyList_Check(object)) return add_sequence(parameter, object, depth);
@@ -73,6 +80,7 @@ class KeyBuilder {
     }
   }
 
+ private:
   KeyStatus add_word(uint64_t word) {
     call_.words.push_back(word);
     return KeyStatus::Keyed;
@@ -83,12 +91,19 @@ class KeyBuilder {
     return KeyStatus::Keyed;
   }
 
+  static uint64_t mode_word() {
+    return uint64_t(default_dtype) << 56 | uint64_t(global_mode_bits & 0xffffff) << 32 | thread_state.mode_bits;
+  }
+  uint64_t tensor_word(const Tensor *tensor) const {
+    bool needs_gradient = tensor->autograd && grad_enabled_ && requires_grad(tensor);
+    return reinterpret_cast<uint64_t>(tensor->meta) | 1 | uint64_t(needs_gradient) << 1;
+  }
+
   KeyStatus add_tensor(const Parameter &parameter, Tensor *tensor) {
     if (parameter.mode != 'T') return KeyStatus::Fallback;
     if (parameter.mutated) call_.mutated.push_back(int(call_.tensors.size()));
     call_.tensors.push_back(tensor);
-    bool needs_gradient = grad_enabled_ && requires_grad(tensor);
-    return add_word(reinterpret_cast<uint64_t>(tensor->meta) | 1 | uint64_t(needs_gradient) << 1);
+    return add_word(tensor_word(tensor));
   }
 
   KeyStatus add_sequence(const Parameter &parameter, PyObject *sequence, int depth) {
@@ -101,7 +116,7 @@ class KeyBuilder {
       if (list && i >= PyList_GET_SIZE(sequence)) return KeyStatus::Fallback;
       PyObject *item = list ? PyList_GET_ITEM(sequence, i) : PyTuple_GET_ITEM(sequence, i);
       call_.held.push_back(Py_NewRef(item));
-      KeyStatus status = add_other(parameter, item, depth + 1);
+      KeyStatus status = add(parameter, item, depth + 1);
       if (status != KeyStatus::Keyed) return status;
     }
     return KeyStatus::Keyed;
@@ -345,7 +360,8 @@ KeyStatus build_key(const Signature &signature, const char *name, PyObject *cons
   } else if (count > positional) {
     return KeyStatus::Unbound;
   }
-  for (size_t i = 0; i < count; ++i) {
+  size_t taken = builder.add_leading_tensors(parameters, args, std::min(count, variadic));
+  for (size_t i = taken; i < count; ++i) {
     KeyStatus status = builder.add(parameters[i < variadic ? i : variadic], args[i]);
     if (status != KeyStatus::Keyed) return status;
   }

@@ -33,10 +33,11 @@ struct Alias {
 // What one call's arguments consist of. Pointers are borrowed from the arguments, and `held` owns what came out of
 // containers, which others may change while the call runs.
 struct Call {
+  static constexpr size_t kInlineTensors = 16;
   SmallVector<uint64_t, 64> words;      // the exact key
   uint64_t hash = 0;
   SmallVector<PyObject *, 8> objects;   // values behind the key's object words, in order
-  SmallVector<Tensor *, 16> tensors;
+  SmallVector<Tensor *, kInlineTensors> tensors;
   SmallVector<int, 8> mutated;          // tensors given for "T!" parameters
   SmallVector<int64_t, 8> scalars;      // run-time numbers as words
   SmallVector<char, 8> kinds;           // of each word: b, i, f, c; '-' is the second word of a complex

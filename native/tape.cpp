@@ -107,8 +107,8 @@ int regenerate_view(Tensor *view) {
   return 0;
 }
 
-// Output `output` of `node` was written into a view, to whose former value the node's edge `self_edge` leads (-1: none):
-// give its base a new history that runs through the node.
+// Output `output` of `node` was written into a view, to whose former value the node's edge `self_edge` leads (-1: none).
+// The base gets a new history that runs through the node.
 int rebase_view(Node *node, uint32_t output, Tensor *view, int32_t self_edge) {
   Tensor *base = view->autograd->base;
   if (view->autograd->no_grad_view) {

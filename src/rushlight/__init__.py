@@ -17,6 +17,7 @@ from .dtypes import (
     bfloat16, bool, complex32, complex64, complex128, dtype, float16, float32, float64, get_default_dtype, int8, int16,
     int32, int64, uint8, uint16, uint32, uint64,
 )  # fmt: skip
+from .debug import explain
 from .ops import load as _load
 from .promotion import can_cast, promote_types
 from .tensor import install as _install

@@ -3,7 +3,7 @@
 Written by ``python -m rushlight.tools.stubs``; do not edit.
 """
 
-# ruff: noqa: E501
+# ruff: noqa
 
 from builtins import bool as _bool, float as _float, int as _int
 from collections.abc import Sequence
@@ -42,6 +42,7 @@ from .creation import numel as numel
 from .creation import scalar_tensor as scalar_tensor
 from .creation import set_default_dtype as set_default_dtype
 from .creation import tensor as tensor
+from .debug import explain as explain
 from .device import device as device
 from .dtypes import bfloat16 as bfloat16
 from .dtypes import bool as bool
@@ -685,7 +686,7 @@ def index_fill_(
 
 def index_put(
     input: Tensor | _Number,
-    indices: Tensor | _Number,
+    indices: Any,
     values: Tensor | _Number,
     accumulate: _bool = False,
 ) -> Tensor:
@@ -693,7 +694,7 @@ def index_put(
 
 def index_put_(
     input: Tensor | _Number,
-    indices: Tensor | _Number,
+    indices: Any,
     values: Tensor | _Number,
     accumulate: _bool = False,
 ) -> Tensor:
@@ -1343,7 +1344,7 @@ def t(input: Tensor) -> Tensor:
 
 def take_along_dim(
     input: Tensor | _Number,
-    indices: Tensor | _Number,
+    indices: Any,
     dim: _int | None = None,
     *,
     out: Any = None,

@@ -3,7 +3,7 @@
 Written by ``python -m rushlight.tools.stubs``; do not edit.
 """
 
-# ruff: noqa: E501
+# ruff: noqa
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int
 from collections.abc import Callable, Iterator, Sequence
@@ -489,14 +489,14 @@ class Tensor:
         """input with one value at the positions of a 1-d index along dim."""
     def index_put(
         self,
-        indices: Tensor | _Number,
+        indices: Any,
         values: Tensor | _Number,
         accumulate: _bool = False,
     ) -> Tensor:
         """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
     def index_put_(
         self,
-        indices: Tensor | _Number,
+        indices: Any,
         values: Tensor | _Number,
         accumulate: _bool = False,
     ) -> Tensor:
@@ -739,7 +739,7 @@ class Tensor:
         requires_grad: _bool = False,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """A tensor of these sizes and strides, of this tensor's dtype and device, whose elements are not set."""
+        """A tensor of these sizes and strides whose elements are not set; else as this tensor."""
     def new_full(
         self,
         size: _int | Sequence[_int],
@@ -772,7 +772,7 @@ class Tensor:
         layout: Any = None,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """A new tensor that holds a copy of the data, of this tensor's dtype and device unless others are given."""
+        """A new tensor that holds a copy of the data; dtype and device are by default this tensor's."""
     def new_zeros(
         self,
         *size: _int | Sequence[_int],
@@ -817,7 +817,7 @@ class Tensor:
     def permute(self, *dims: _int | Sequence[_int]) -> Tensor:
         """The dims in another order."""
     def pin_memory(self, device: Any = None) -> Tensor:
-        """A copy in memory from which an accelerator can read directly; there is no accelerator in this build.
+        """A copy in memory from which an accelerator can read directly; there is none in this build.
 
         Raises:
             RuntimeError: always.
@@ -1009,7 +1009,7 @@ class Tensor:
         """Two dims exchanged."""
     def t(self) -> Tensor:
         """The transposed matrix."""
-    def take_along_dim(self, indices: Tensor | _Number, dim: _int | None = None) -> Tensor:
+    def take_along_dim(self, indices: Any, dim: _int | None = None) -> Tensor:
         """The elements at indices along dim, both broadcast elsewhere."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
@@ -1048,7 +1048,7 @@ class Tensor:
     def trunc_(self) -> Tensor:
         """Round towards zero."""
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
-        """Without an argument the type's name, such as ``"torch.FloatTensor"``; else this tensor converted to a type.
+        """Without an argument the type's name (``"torch.FloatTensor"``); else this tensor converted.
 
         Raises:
             ValueError: for a name that is no type's.

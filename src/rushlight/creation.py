@@ -1,9 +1,9 @@
-"""Tensors from data: Python numbers, NumPy arrays, buffers; and questions about tensors that give Python values."""
+"""Tensors from data (numbers, NumPy arrays, buffers), and questions that Python values answer."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -19,9 +19,9 @@ from .ops.record import FUNCTIONS, METHODS, Record
 from .promotion import scalar_type_name
 
 __all__ = [
-    "allclose", "as_tensor", "asarray", "empty_strided", "equal", "frombuffer", "from_numpy", "get_num_threads",
-    "is_nonzero", "is_storage", "is_tensor", "numel", "scalar_tensor", "set_default_dtype", "set_num_threads",
-    "tensor",
+    "allclose", "as_tensor", "asarray", "empty_strided", "equal", "frombuffer", "from_numpy",
+    "get_num_threads", "is_nonzero", "is_storage", "is_tensor", "numel", "scalar_tensor",
+    "set_default_dtype", "set_num_threads", "tensor",
 ]  # fmt: skip
 
 
@@ -43,7 +43,9 @@ def require_device(device: Any, function: str) -> Device:
     if isinstance(device, Device | str):
         return Device(device)
     if isinstance(device, int) and not isinstance(device, bool):
-        raise RuntimeError(f"{function}(): device {device} means an accelerator, and there is none; use device='cpu'")
+        raise RuntimeError(
+            f"{function}(): device {device} is an accelerator, and there is none; use 'cpu'"
+        )
     given = type(device).__name__
     raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
 
@@ -57,11 +59,13 @@ def moved(result: Tensor, device: Device) -> Tensor:
     raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
-def finished(result: Tensor, device: Any, requires_grad: bool, pin_memory: bool, function: str) -> Tensor:
+def finished(
+    result: Tensor, device: Any, requires_grad: bool, pin_memory: bool, function: str
+) -> Tensor:
     """A new tensor with what all constructors offer."""
     if pin_memory:
         raise RuntimeError(
-            f"{function}(): pin_memory=True needs an accelerator, and there is none; leave pin_memory out"
+            f"{function}(): pin_memory=True needs an accelerator, and there is none; leave it out"
         )
     if device is not None:
         result = moved(result, require_device(device, function))
@@ -119,8 +123,9 @@ def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
     if isinstance(data, Tensor):
         source = "torch.tensor" if function == "tensor" else f"tensor.{function}"
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            f"sourceTensor.detach().clone().requires_grad_(True), rather than {source}(sourceTensor).",
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
+            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            f"{source}(sourceTensor).",
             stacklevel=3,
         )
         return copied_tensor(data, dtype)
@@ -167,7 +172,7 @@ def scalar_tensor(
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
-    """The data as a tensor: a tensor itself and the memory of a NumPy array are used without a copy where possible.
+    """The data as a tensor; tensors and the memory of NumPy arrays are not copied if possible.
 
     Args:
         data: as in `tensor`.
@@ -197,7 +202,7 @@ def asarray(
     """An object as a tensor, which shares the object's memory where it can.
 
     Args:
-        obj: a tensor, a NumPy array or scalar, an object with the buffer protocol, or what `tensor` takes.
+        obj: a tensor, a NumPy array or scalar, a buffer such as bytes, or what `tensor` takes.
         dtype: the type of the elements; None: the object's own (of buffers: the default dtype).
         device: where the tensor will be; None: where the object is.
         copy: True: copy always; False: ValueError where a copy is needed; None: copy if needed.
@@ -271,27 +276,28 @@ def frombuffer(
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
         )
     if count < 0 and (length - offset) % item:
         raise ValueError(
-            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
-            f"size ({item})"
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({item})"
         )
     if count > 0 and offset + count * item > length:
         raise ValueError(
-            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must not be greater "
-            f"than actual buffer length ({length} bytes)"
+            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must not "
+            f"be greater than actual buffer length ({length} bytes)"
         )
     end = length if count < 0 else offset + count * item
     part = numpy.frombuffer(view[offset:end], dtype=dtype.numpy or numpy.dtype(f"u{item}"))
     result = from_numpy(part)
     if dtype.numpy is None:
-        result = result.view(dtype)
+        result = result.view(dtype)  # type: ignore[arg-type]
     return result.requires_grad_() if requires_grad else result
 
 
-# ---------------------------------------------------------------- uninitialised tensors, other factories
+# ---------------------------------------------------------------- uninitialised tensors, factories
 
 
 def empty_strided(
@@ -316,7 +322,7 @@ def empty_strided(
 
 
 def complete_factory(operator: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
-    """A constructor with the arguments that only matter for the finished tensor: device, requires_grad, pin_memory."""
+    """A constructor that also takes device, requires_grad and pin_memory."""
 
     @wraps(operator)
     def factory(
@@ -338,26 +344,24 @@ def complete_factory(operator: Callable[..., Tensor], name: str) -> Callable[...
     return factory
 
 
-def is_factory(record: Any) -> bool:
-    """Whether a record's operator makes tensors from nothing, or in the likeness of another: it takes a device."""
-    return (
-        isinstance(record, Record)
+def factories(table: Mapping[str, Any]) -> dict[str, Callable[..., Tensor]]:
+    """The operators that make tensors from nothing, or in the likeness of another, completed."""
+    return {
+        name: complete_factory(record.operator, name)
+        for name, record in table.items()
+        if isinstance(record, Record)
         and record.operator is not None
+        and "." not in name
         and {"layout", "device"} <= record.signature.parameters.keys()
         and "requires_grad" not in record.signature.parameters
-    )
+    }
 
 
-FACTORIES = {
-    name: complete_factory(record.operator, name)
-    for name, record in FUNCTIONS.items()
-    if is_factory(record) and "." not in name
-}
-globals().update(FACTORIES)
-__all__ += FACTORIES
-for _name, _record in METHODS.items():
-    if is_factory(_record):
-        setattr(Tensor, _name, complete_factory(_record.operator, _name))  # type: ignore[union-attr]
+_functions = factories(FUNCTIONS)
+globals().update(_functions)
+__all__ += _functions
+for _name, _factory in factories(METHODS).items():
+    setattr(Tensor, _name, _factory)
 
 
 # ---------------------------------------------------------------- questions
@@ -422,4 +426,6 @@ def require_tensors(function: str, input: Any, other: Any) -> None:
     for position, (name, value) in enumerate((("input", input), ("other", other)), start=1):
         if not hasattr(value, "dtype") or isinstance(value, numpy.ndarray | numpy.generic):
             given = type(value).__name__
-            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, not {given}")
+            raise TypeError(
+                f"{function}(): argument '{name}' (position {position}) must be Tensor, not {given}"
+            )

@@ -138,7 +138,9 @@ def set_default_dtype(d: dtype, /) -> None:
     """Set the type that Python floats become: a floating-point type."""
     global _default
     if not isinstance(d, dtype):
-        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+        raise TypeError(
+            "invalid dtype object: only floating-point types are supported as the default type"
+        )
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d

@@ -15,7 +15,9 @@ class _Name:
     name: str
 
     def __new__(cls, *args: Any) -> NoReturn:
-        raise TypeError(f"cannot create '{cls.__name__}' instances; use the constants, such as {cls.example}")
+        raise TypeError(
+            f"cannot create '{cls.__name__}' instances; use the constants, such as {cls.example}"
+        )
 
     example = ""
 
@@ -26,14 +28,14 @@ class _Name:
         return self.name
 
 
-class layout(_Name):  # noqa: N801
+class layout(_Name):
     """How elements are found: ``strided`` is the only layout so far."""
 
     __slots__ = ()
     example = "torch.strided"
 
 
-class memory_format(_Name):  # noqa: N801
+class memory_format(_Name):
     """The order of a dense tensor's dims in memory."""
 
     __slots__ = ()
@@ -41,7 +43,7 @@ class memory_format(_Name):  # noqa: N801
 
 
 def _make(cls: type, name: str) -> Any:
-    constant = object.__new__(cls)
+    constant: Any = object.__new__(cls)
     constant.name = name
     return constant
 

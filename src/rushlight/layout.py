@@ -24,9 +24,9 @@ def _broadcast_pair(a: Shape, b: Shape, operator: str) -> Shape:
     for dim in range(rank):
         left = a[dim - rank + len(a)] if dim - rank + len(a) >= 0 else 1
         right = b[dim - rank + len(b)] if dim - rank + len(b) >= 0 else 1
-        if _is_one(right):
+        if left is right or right == 1:
             result.append(left)
-        elif _is_one(left) or left == right:
+        elif left == 1 or left == right:
             result.append(right)
         else:
             where = f" (in {operator}: shapes {list(a)} and {list(b)})" if operator else ""
@@ -37,17 +37,15 @@ def _broadcast_pair(a: Shape, b: Shape, operator: str) -> Shape:
     return tuple(result)
 
 
-def _is_one(size: Any) -> bool:
-    return size == 1
-
-
 def normalize_dim(dim: Any, rank: int) -> int:
     """The dim as a number from 0; a 0-d tensor has the dims 0 and -1."""
     if isinstance(dim, bool) or not isinstance(dim, int):
         dim = _index(dim)
     limit = max(rank, 1)
     if not -limit <= dim < limit:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
+        )
     return dim % limit
 
 

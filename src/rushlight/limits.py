@@ -7,7 +7,7 @@ from typing import Any
 from . import dtypes
 from .dtypes import dtype as DType
 
-# Bits of the significand (without the leading one) and of the exponent, and the decimal digits that survive, as 10**-n.
+# Bits of the significand (without the leading one) and of the exponent, and the decimal precision.
 _LAYOUTS = {
     dtypes.float16: (10, 5, 1e-3),
     dtypes.bfloat16: (7, 8, 1e-2),
@@ -22,6 +22,8 @@ class _Limits:
     __slots__ = ("bits", "dtype", "max", "min")
     __hash__ = None  # type: ignore[assignment]
 
+    dtype: str
+
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -32,14 +34,14 @@ class _Limits:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return self.dtype == other.dtype
+        return bool(self.dtype == other.dtype)
 
 
-class finfo(_Limits):  # noqa: N801
+class finfo(_Limits):
     """What a floating-point type can represent (of a complex type: its real part).
 
-    bits; eps: the distance from 1 to the next number; max, min; tiny and smallest_normal: the smallest positive number of
-    full precision; resolution: the approximate decimal precision; dtype: the name.
+    bits; eps: the distance from 1 to the next number; max, min; tiny and smallest_normal: the
+    smallest positive number of full precision; resolution: the decimal precision; dtype: the name.
 
     Args:
         type: a floating-point or complex dtype; None for the default dtype.
@@ -68,7 +70,8 @@ class finfo(_Limits):  # noqa: N801
         real = given.to_real()
         if real not in _LAYOUTS:
             raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+                "torch.finfo() requires a floating point input type. "
+                "Use torch.iinfo to handle 'torch.finfo'"
             )
         significand, exponent, resolution = _LAYOUTS[real]
         eps = 2.0**-significand
@@ -84,7 +87,7 @@ class finfo(_Limits):  # noqa: N801
         return f"finfo({numbers}, dtype={self.dtype})"
 
 
-class iinfo(_Limits):  # noqa: N801
+class iinfo(_Limits):
     """What an integer type can represent: bits, max, min, dtype (the name).
 
     Args:
@@ -110,7 +113,10 @@ class iinfo(_Limits):  # noqa: N801
         if given is dtypes.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if not given.is_integral:
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. "
+                "Use torch.finfo to handle 'torch.iinfo'"
+            )
         bits = 8 * given.itemsize
         least = -(2 ** (bits - 1)) if given.is_signed else 0
         self._set(bits=bits, min=least, max=2**bits - 1 + least, dtype=given.name)

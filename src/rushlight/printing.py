@@ -1,7 +1,8 @@
 """Tensors as text: ``repr``, ``str`` and ``format``.
 
-A tensor is first read into nested lists of Python numbers, in which ``...`` stands for what a summary leaves out
-(`read`). One format then fits all numbers (`NumberFormat`, `ComplexFormat`), and `Layout` places them on lines.
+A tensor is first read into nested lists of Python numbers, in which ``...`` stands for what a
+summary leaves out (`read`). One format then fits all numbers (`NumberFormat`, `ComplexFormat`), and `Layout`
+places them on lines.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def set_printoptions(
         edgeitems: how many items a summary shows at each end of a dim (3).
         linewidth: characters on a line (80).
         profile: ``"default"``, ``"short"`` or ``"full"``: where to start from.
-        sci_mode: whether to write floating-point numbers with an exponent; None: when their range asks for it.
+        sci_mode: whether to write numbers with an exponent; None: if their range asks for it.
 
     Example:
         >>> rushlight.set_printoptions(precision=2)
@@ -79,7 +80,7 @@ def set_printoptions(
 
 
 def read(tensor: Tensor, edgeitems: int | None) -> Any:
-    """The elements as nested lists; with ``edgeitems`` only those at the ends of each dim, and ``...`` between."""
+    """The elements as nested lists; with ``edgeitems`` only the ends of each dim around ``...``."""
     if edgeitems is None or tensor.ndim == 0:
         return tensor.tolist()
     size = tensor.shape[0]
@@ -110,7 +111,7 @@ def numbers_in(nested: Any) -> Iterator[Any]:
 
 
 class NumberFormat:
-    """One format for all given numbers: as integers ``1.``, with digits ``1.0000`` or an exponent ``1.0000e+00``."""
+    """One format for all given numbers: ``1.``, ``1.0000`` or ``1.0000e+00``."""
 
     def __init__(self, numbers: list[Any], is_floating: bool, options: PrintOptions) -> None:
         self.width = 1
@@ -131,7 +132,7 @@ class NumberFormat:
 
 
 def needs_exponent(numbers: list[float], whole: bool) -> bool:
-    """Whether finite non-zero numbers differ too much in size, or are too large or small, to be written out."""
+    """Whether finite non-zero numbers differ too much, or are too large or small, to write out."""
     sizes = [abs(x) for x in numbers]
     least, greatest = min(sizes), max(sizes)
     return greatest / least > 1000 or greatest > 1e8 or (not whole and least < 1e-4)
@@ -171,7 +172,7 @@ class Layout:
         self.options = options
 
     def text(self, nested: Any, ndim: int, indent: int) -> str:
-        """The text of nested lists of ``ndim`` levels; lines after the first start at column ``indent``."""
+        """The text of nested lists of ``ndim`` levels; later lines start at column ``indent``."""
         if ndim == 0:
             return self.form(nested)
         if ndim == 1:
@@ -263,7 +264,7 @@ def tensor_text(tensor: Tensor, *, tensor_contents: str | None = None) -> str:
 
 
 def format_tensor(tensor: Tensor, format_spec: str) -> str:
-    """What ``format(tensor, format_spec)`` gives: a 0-d tensor is formatted as the number it holds."""
+    """What ``format(tensor, format_spec)`` gives: a 0-d tensor is formatted as a number."""
     if type(tensor) is Tensor and tensor.ndim == 0 and tensor.device.type != "meta":
         return format(tensor.item(), format_spec)
     return object.__format__(tensor, format_spec)

@@ -1,4 +1,4 @@
-"""Methods and properties of Tensor that are plain Python: exchange with NumPy, devices, and what follows from them."""
+"""Methods and properties of Tensor that are plain Python: NumPy, devices, Python's protocols."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ def to_numpy(self: Tensor, *, force: bool = False) -> Any:
     return _core.to_numpy(self.detach().cpu() if force else self)
 
 
-def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:  # noqa: N807
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """What ``numpy.asarray(tensor)`` calls."""
     array = _core.to_numpy(self)
     if dtype is not None and numpy.dtype(dtype) != array.dtype:
         if copy is False:
-            raise ValueError(f"a tensor of {self.dtype} cannot become an array of {dtype} without a copy")
+            raise ValueError(
+                f"a tensor of {self.dtype} cannot become an array of {dtype} without a copy"
+            )
         return array.astype(dtype)
     return array.copy() if copy else array
 
 
-def __array_wrap__(  # noqa: N807
+def __array_wrap__(
     self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
 ) -> Tensor:
     """What NumPy's functions make of their results when they are given tensors."""
@@ -57,9 +59,11 @@ def new_tensor(
     layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new tensor that holds a copy of the data, of this tensor's dtype and device unless others are given."""
+    """A new tensor that holds a copy of the data; dtype and device are by default this tensor's."""
     result = copied(data, self.dtype if dtype is None else dtype, "new_tensor")
-    return finished(result, self.device if device is None else device, requires_grad, pin_memory, "new_tensor")
+    return finished(
+        result, self.device if device is None else device, requires_grad, pin_memory, "new_tensor"
+    )
 
 
 def new_empty_strided(
@@ -72,7 +76,7 @@ def new_empty_strided(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor of these sizes and strides, of this tensor's dtype and device, whose elements are not set."""
+    """A tensor of these sizes and strides whose elements are not set; else as this tensor."""
     return empty_strided(
         size,
         stride,
@@ -108,7 +112,7 @@ def get_device(self: Tensor) -> int:
 
 
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """A copy in memory from which an accelerator can read directly; there is no accelerator in this build.
+    """A copy in memory from which an accelerator can read directly; there is none in this build.
 
     Raises:
         RuntimeError: always.
@@ -124,7 +128,8 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 def is_on(*names: str) -> property:
     """A property that tells whether a tensor is on a device of one of these types."""
     return property(
-        lambda self: self.device.type in names, doc=f"Whether the tensor is on a device of type {names[0]}."
+        lambda self: self.device.type in names,
+        doc=f"Whether the tensor is on a device of type {names[0]}.",
     )
 
 
@@ -135,7 +140,7 @@ _TYPES_BY_NAME = {name: dtype for dtype, name in _TYPE_NAMES.items()}
 
 
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """Without an argument the type's name, such as ``"torch.FloatTensor"``; else this tensor converted to a type.
+    """Without an argument the type's name (``"torch.FloatTensor"``); else this tensor converted.
 
     Raises:
         ValueError: for a name that is no type's.
@@ -152,16 +157,16 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 # ---------------------------------------------------------------- Python's protocols
 
 
-def __contains__(self: Tensor, element: Any) -> bool:  # noqa: N807
+def __contains__(self: Tensor, element: Any) -> bool:
     """Whether an element equals a number, or elements equal those of a tensor that broadcasts."""
     if isinstance(element, Tensor | int | float | complex):
-        return bool((element == self).any())
+        return bool((self == element).any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
 
 
-def __reversed__(self: Tensor) -> Tensor:  # noqa: N807
+def __reversed__(self: Tensor) -> Tensor:
     """The rows in reverse order."""
     return self.flip(0) if self.ndim else self
 

@@ -82,7 +82,9 @@ def test_division_by_zero(environment):
 
 EXPRESSIONS = st.recursive(
     st.sampled_from(["a", "b", "c"]) | st.integers(-4, 4),
-    lambda inner: st.tuples(st.sampled_from(["+", "-", "*", "//", "%", "max", "min"]), inner, inner),
+    lambda inner: st.tuples(
+        st.sampled_from(["+", "-", "*", "//", "%", "max", "min"]), inner, inner
+    ),
     max_leaves=8,
 )
 
@@ -98,7 +100,13 @@ def compute(expression, values):
         return symbols.maximum(x, y)
     if operation == "min":
         return symbols.minimum(x, y)
-    return {"+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y, "//": lambda: x // y, "%": lambda: x % y}[operation]()
+    return {
+        "+": lambda: x + y,
+        "-": lambda: x - y,
+        "*": lambda: x * y,
+        "//": lambda: x // y,
+        "%": lambda: x % y,
+    }[operation]()
 
 
 @settings(max_examples=300, deadline=None)
@@ -124,7 +132,9 @@ def test_expressions_agree_with_ints(expression, numbers):
     operations = {
         "add": int.__add__, "mul": int.__mul__, "floordiv": int.__floordiv__, "mod": int.__mod__, "max": max, "min": min,
     }  # fmt: skip
-    lowered = symbols.lower(result, by_atom.__getitem__, lambda n: n, lambda name, x, y: operations[name](x, y))
+    lowered = symbols.lower(
+        result, by_atom.__getitem__, lambda n: n, lambda name, x, y: operations[name](x, y)
+    )
     assert lowered == expected
 
 

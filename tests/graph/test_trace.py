@@ -16,12 +16,20 @@ from rushlight.ops.record import COMPOSITES, op
 from rushlight.ops.samples import Draw
 
 ops.load()
-SAMPLED = sorted({r.name: r for r in (*COMPOSITES.values(), *PRIMITIVES.values()) if r.samples and r.is_operator}.items())
+SAMPLED = sorted(
+    {
+        r.name: r
+        for r in (*COMPOSITES.values(), *PRIMITIVES.values())
+        if r.samples and r.is_operator
+    }.items()
+)
 
 
 def traced(function, *shapes, dtype=dtypes.float32):
     context = GraphContext()
-    inputs = [context.input(dtype, [context.environment.size(n) for n in shape]) for shape in shapes]
+    inputs = [
+        context.input(dtype, [context.environment.size(n) for n in shape]) for shape in shapes
+    ]
     with context.active():
         result = function(*inputs)
     return context.finish(result if isinstance(result, tuple) else (result,))
@@ -78,7 +86,11 @@ def test_comparing_a_number_records_a_guard():
             with pytest.raises(TypeError):
                 use(half)
     graph = context.finish([result])
-    assert [(name, number) for name, _, number in graph.scalar_guards] == [("gt", 0), ("ne", 1), ("isnan", 0)]
+    assert [(name, number) for name, _, number in graph.scalar_guards] == [
+        ("gt", 0),
+        ("ne", 1),
+        ("isnan", 0),
+    ]
     (result,) = reference.run(graph, [numpy.ones(4), 0.5, 1.0])
     numpy.testing.assert_array_equal(result.data, numpy.full(4, 1.5))
 
@@ -102,7 +114,10 @@ def test_the_graph_knows_the_users_line():
 
 
 def test_errors_name_the_operator_and_shapes():
-    with pytest.raises(RuntimeError, match=r"must match the size of tensor b \(s1\) at non-singleton dimension 0 \(in add: shapes"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"must match the size of tensor b \(s1\) at non-singleton dimension 0 \(in add: shapes",
+    ):
         traced(lambda x, y: x + y, (3,), (4,))
     with pytest.raises(IndexError, match=r"expected to be in range of \[-2, 1\], but got 2"):
         traced(lambda x: x.sum(2), (3, 4))
@@ -131,7 +146,11 @@ def test_graphs_obey_the_rules_and_print_as_programs(name, record):
             continue
         check.check(graph)
         expected = reference.run(graph, inputs, ints)
-        sizes = {repr(a): ints[a.origin[1]] for a in graph.environment.symbols if a.origin and a.origin[0] == "int"}
+        sizes = {
+            repr(a): ints[a.origin[1]]
+            for a in graph.environment.symbols
+            if a.origin and a.origin[0] == "int"
+        }
         text = graph_print.text(graph)
         arrays = [
             each if isinstance(each, reference.Array) else reference.stored(each, value.dtype)

@@ -36,9 +36,14 @@ def test_result_type(default):
     try:
         torch.set_default_dtype(getattr(torch, default.name))
         dtypes.set_default_dtype(default)
-        for (ours, theirs), (our_other, their_other) in itertools.product(list(operands()), repeat=2):
+        for (ours, theirs), (our_other, their_other) in itertools.product(
+            list(operands()), repeat=2
+        ):
             expected = outcome(lambda: torch.result_type(theirs, their_other))
-            assert outcome(lambda: promotion.result_type([ours, our_other])) == expected, (ours, our_other)
+            assert outcome(lambda: promotion.result_type([ours, our_other])) == expected, (
+                ours,
+                our_other,
+            )
     finally:
         torch.set_default_dtype(before)
         dtypes.set_default_dtype(dtypes.float32)
@@ -48,7 +53,9 @@ def test_can_cast_and_promote_types():
     for a, b in itertools.product(dtypes.ALL, repeat=2):
         theirs = getattr(torch, a.name), getattr(torch, b.name)
         assert promotion.can_cast(a, b) == torch.can_cast(*theirs)
-        assert outcome(lambda: promotion.promote_types(a, b)) == outcome(lambda: torch.promote_types(*theirs))
+        assert outcome(lambda: promotion.promote_types(a, b)) == outcome(
+            lambda: torch.promote_types(*theirs)
+        )
 
 
 def test_dtype_attributes():

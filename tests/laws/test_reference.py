@@ -11,8 +11,8 @@ import pytest
 from rushlight import dtypes, ops
 from rushlight.devices import reference
 from rushlight.dtypes import dtype as DType
-from rushlight.ops.record import COMPOSITES, Record
 from rushlight.graph.trace import PRIMITIVES
+from rushlight.ops.record import COMPOSITES, Record
 from rushlight.ops.samples import Draw
 
 torch = pytest.importorskip("torch")
@@ -21,19 +21,30 @@ ops.load()
 DTYPES = (
     dtypes.float32, dtypes.float64, dtypes.int64, dtypes.uint8, dtypes.bool, dtypes.complex64, dtypes.bfloat16, dtypes.float16,
 )  # fmt: skip
-TOLERANCE = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-5, "complex64": 1e-4, "bfloat16": 2e-2, "float16": 4e-3}
+TOLERANCE = {
+    "float64": 1e-9,
+    "complex128": 1e-9,
+    "float32": 2e-5,
+    "complex64": 1e-4,
+    "bfloat16": 2e-2,
+    "float16": 4e-3,
+}
 
 # Calls that PyTorch refuses only because it has no kernel for the dtype.
 WIDER = {
     "clone", "logsumexp", "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "layer_norm", "rms_norm", "matmul", "mm", "bmm", "mv", "dot",
     "addmm", "baddbmm", "linear", "cumsum", "linspace", "relu", "aminmax", "tril", "triu", "argmax", "argmin", "max", "min",
     "maximum", "minimum", "amax", "amin", "lerp", "addcmul", "addcdiv", "pow", "prod", "eye", "any", "all", "floor_divide", "fmod",
-    "remainder", "sign", "isclose", "addmm", "index_add", "scatter_add", "sum_to_size", "div", "log2", "sigmoid", "frac", "atan2",
+    "remainder", "sign", "isclose", "index_add", "scatter_add", "sum_to_size", "div", "log2", "sigmoid", "frac", "atan2",
     "logical_and", "logical_or", "logical_xor", "logical_not", "where", "masked_fill", "float_power", "var", "std", "var_mean", "std_mean",
 }  # fmt: skip
 
 RECORDS = sorted(
-    {record.name: record for record in (*COMPOSITES.values(), *PRIMITIVES.values()) if record.samples and record.is_operator}.items()
+    {
+        record.name: record
+        for record in (*COMPOSITES.values(), *PRIMITIVES.values())
+        if record.samples and record.is_operator
+    }.items()
 )
 
 
@@ -75,10 +86,18 @@ def assert_same(ours: Any, theirs: Any) -> None:
         return
     assert repr(ours.dtype) == repr(theirs.dtype)
     assert ours.shape == tuple(theirs.shape)
-    wide = torch.complex128 if theirs.dtype.is_complex else torch.float64 if theirs.dtype.is_floating_point else theirs.dtype
+    wide = (
+        torch.complex128
+        if theirs.dtype.is_complex
+        else torch.float64
+        if theirs.dtype.is_floating_point
+        else theirs.dtype
+    )
     expected = theirs.resolve_conj().to(wide).numpy()
     tolerance = TOLERANCE.get(ours.dtype.name, 0)
-    numpy.testing.assert_allclose(ours.data.astype(expected.dtype), expected, rtol=tolerance, atol=tolerance)
+    numpy.testing.assert_allclose(
+        ours.data.astype(expected.dtype), expected, rtol=tolerance, atol=tolerance
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
@@ -91,10 +110,14 @@ def test_sample(name: str, record: Record, dtype: DType) -> None:
         args = tuple(drawn(each, dtype, random) for each in args)
         kwargs = {key: drawn(each, dtype, random) for key, each in kwargs.items()}
         try:
-            theirs = function(*map(to_torch, args), **{key: to_torch(each) for key, each in kwargs.items()})
+            theirs = function(
+                *map(to_torch, args), **{key: to_torch(each) for key, each in kwargs.items()}
+            )
         except (RuntimeError, TypeError, IndexError, ValueError, NotImplementedError):
             if name not in WIDER:
-                with pytest.raises((RuntimeError, TypeError, IndexError, ValueError, NotImplementedError)):
+                with pytest.raises(
+                    (RuntimeError, TypeError, IndexError, ValueError, NotImplementedError)
+                ):
                     reference.call(record, *args, **kwargs)
             continue
         for symbolic in (True, False):

@@ -99,6 +99,12 @@ def _div(c: Context, dtype: DType, x: Value, y: Value) -> Value:
     return Value(dtype, (x.reg / y.reg,))
 
 
+@_instruction("multiply_add")
+def _multiply_add(c: Context, dtype: DType, x: Value, y: Value, z: Value) -> Value:
+    """x * y + z, rounded once."""
+    return Value(dtype, (c.b.fma(x.reg, y.reg, z.reg),))
+
+
 def _quotient(
     name: str,
     integer: Callable[[Builder, DType, Reg, Reg], Reg],

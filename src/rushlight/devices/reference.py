@@ -79,7 +79,9 @@ def stored(data: Any, dtype: DType) -> Array:
 def _round_to_bfloat16(data: numpy.ndarray) -> numpy.ndarray:
     """float32 numbers rounded to the nearest bfloat16, ties to even."""
     bits = data.view(numpy.uint32)
-    rounded = (bits + numpy.uint32(0x7FFF) + ((bits >> numpy.uint32(16)) & numpy.uint32(1))) & numpy.uint32(0xFFFF0000)
+    rounded = (
+        bits + numpy.uint32(0x7FFF) + ((bits >> numpy.uint32(16)) & numpy.uint32(1))
+    ) & numpy.uint32(0xFFFF0000)
     return numpy.where(numpy.isnan(data), data, rounded.view(numpy.float32))
 
 
@@ -97,19 +99,29 @@ class Evaluation:
         self.symbols: dict[Atom, int] = {}
         self.values: dict[Value, Array] = {}
 
-    def run(self, graph: Graph, inputs: Sequence[Any], ints: dict[int, int] | None = None) -> list[Array | None]:
+    def run(
+        self, graph: Graph, inputs: Sequence[Any], ints: dict[int, int] | None = None
+    ) -> list[Array | None]:
         for atom in graph.environment.symbols:
             if atom.origin is not None and atom.origin[0] == "int" and ints is not None:
                 self.symbols[atom] = ints[atom.origin[1]]
         for value, array in zip(graph.inputs, inputs, strict=True):
-            self.set(value, array if isinstance(array, Array) else stored(array, value.dtype), "input")
+            self.set(
+                value, array if isinstance(array, Array) else stored(array, value.dtype), "input"
+            )
         for node in graph.nodes:
             self.step(node)
         return [None if value is None else self.values[value] for value in graph.outputs]
 
     def step(self, node: Node) -> None:
         inputs = [self.values[value] for value in node.inputs]
-        results = apply_primitive(node.name, inputs, self.concrete(node.attributes), [v.dtype for v in node.outputs], self.generator)
+        results = apply_primitive(
+            node.name,
+            inputs,
+            self.concrete(node.attributes),
+            [v.dtype for v in node.outputs],
+            self.generator,
+        )
         for value, result in zip(node.outputs, results, strict=True):
             self.set(value, result, node.name)
 
@@ -142,12 +154,21 @@ def _lone_symbol(size: SymbolicInt) -> Atom | None:
     if len(size.terms) != 1:
         return None
     ((monomial, coefficient),) = size.terms.items()
-    alone = coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].operation is None
+    alone = (
+        coefficient == 1
+        and len(monomial) == 1
+        and monomial[0][1] == 1
+        and monomial[0][0].operation is None
+    )
     return monomial[0][0] if alone else None
 
 
 def apply_primitive(
-    name: str, inputs: Sequence[Array], attributes: dict[str, Any], output_dtypes: Sequence[DType], generator: Any = None
+    name: str,
+    inputs: Sequence[Array],
+    attributes: dict[str, Any],
+    output_dtypes: Sequence[DType],
+    generator: Any = None,
 ) -> list[Array]:
     """The results of one primitive."""
     if "generator" in attributes and attributes["generator"] is None:
@@ -158,7 +179,9 @@ def apply_primitive(
         return [stored(result, dtype) for result, dtype in zip(results, output_dtypes, strict=True)]
 
 
-def run(graph: Graph, inputs: Sequence[Any], ints: dict[int, int] | None = None, generator: Any = None) -> list[Array | None]:
+def run(
+    graph: Graph, inputs: Sequence[Any], ints: dict[int, int] | None = None, generator: Any = None
+) -> list[Array | None]:
     """The graph's outputs. inputs: arrays and numbers; ints: the sizes that the call passed, by position."""
     return Evaluation(generator).run(graph, inputs, ints)
 
@@ -194,7 +217,9 @@ class _CallTracer:
         return self.size(size, ("int", position))
 
 
-def trace_call(record: Record, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = True) -> tuple[Graph, list, dict, Any]:
+def trace_call(
+    record: Record, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = True
+) -> tuple[Graph, list, dict, Any]:
     """The graph of a call with ``Array`` arguments, its inputs, its ints, and how the results lie in each other."""
     tracer = _CallTracer(symbolic)
     args, kwargs = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.integer)
@@ -214,7 +239,9 @@ def flatten(result: Any, into: list[Any]) -> None:
         into.append(result)
 
 
-def call(record: Record, *args: Any, symbolic: bool = True, generator: Any = None, **kwargs: Any) -> Any:
+def call(
+    record: Record, *args: Any, symbolic: bool = True, generator: Any = None, **kwargs: Any
+) -> Any:
     """Run an operator on ``Array`` arguments: trace it (sizes as symbols unless told otherwise) and evaluate the graph."""
     graph, inputs, ints, result = trace_call(record, args, kwargs, symbolic)
     outputs = iter(run(graph, inputs, ints, generator))
@@ -232,7 +259,9 @@ def _rebuild(result: Any, outputs: Any) -> Any:
 # ---------------------------------------------------------------- printed graphs
 
 
-def run_text(text: str, inputs: Sequence[Any], sizes: dict[str, int] | None = None, generator: Any = None) -> Any:
+def run_text(
+    text: str, inputs: Sequence[Any], sizes: dict[str, int] | None = None, generator: Any = None
+) -> Any:
     """Run a printed graph (``graph/print.py``). sizes: the symbols by name that no input's shape tells."""
     namespace: dict[str, Any] = {each.name: each for each in dtypes.ALL}
     namespace |= {"nan": numpy.nan, "inf": numpy.inf, "max": max, "min": min}
@@ -253,4 +282,3 @@ __all__ = [
     "Array", "DataDependentError", "Evaluation", "Generator", "apply_primitive", "call", "default_generator", "run",
     "run_text", "stored", "trace_call",
 ]  # fmt: skip
-

@@ -49,12 +49,26 @@ def _check_node(node: Node, known: set[Value], graph: Graph) -> None:
     for value in node.inputs:
         _require(value in known, node, "an input is not computed before")
     expected = node.primitive.infer(node.inputs, node.attributes, graph.environment)
-    _require(len(expected) == len(node.outputs), node, f"{len(node.outputs)} outputs instead of {len(expected)}")
+    _require(
+        len(expected) == len(node.outputs),
+        node,
+        f"{len(node.outputs)} outputs instead of {len(expected)}",
+    )
     for index, (value, (dtype, shape, weak)) in enumerate(zip(node.outputs, expected, strict=True)):
-        _require(value.node is node and value.index == index, node, "an output does not know its node")
+        _require(
+            value.node is node and value.index == index, node, "an output does not know its node"
+        )
         _require(value.dtype is dtype, node, f"output of {value.dtype} instead of {dtype}")
-        _require(_matching(value.shape, shape), node, f"output of shape {value.shape} instead of {tuple(shape)}")
-        _require(value.weak == weak and (not weak or value.shape == ()), node, "a weak value must be a 0-d number")
+        _require(
+            _matching(value.shape, shape),
+            node,
+            f"output of shape {value.shape} instead of {tuple(shape)}",
+        )
+        _require(
+            value.weak == weak and (not weak or value.shape == ()),
+            node,
+            "a weak value must be a 0-d number",
+        )
     rule = _RULES.get(node.name)
     if rule is not None:
         rule(node)
@@ -67,7 +81,8 @@ def _check_node(node: Node, known: set[Value], graph: Graph) -> None:
 def _matching(shape: tuple, expected: Any) -> bool:
     """Equal shapes; a size known only at run time is a new symbol each time it is inferred."""
     return len(shape) == len(expected) and all(
-        same(a, b) or (isinstance(a, SymbolicInt) and a.hint is None) for a, b in zip(shape, expected, strict=True)
+        same(a, b) or (isinstance(a, SymbolicInt) and a.hint is None)
+        for a, b in zip(shape, expected, strict=True)
     )
 
 
@@ -76,8 +91,14 @@ def _matching(shape: tuple, expected: Any) -> bool:
 
 def _dims(node: Node) -> None:
     dims, rank = node.attributes["dims"], len(node.inputs[0].shape)
-    _require(all(isinstance(dim, int) and 0 <= dim < rank for dim in dims), node, f"dims {dims} of a {rank}-d input")
-    _require(tuple(dims) == tuple(sorted(set(dims))), node, f"dims {dims} are not sorted or not distinct")
+    _require(
+        all(isinstance(dim, int) and 0 <= dim < rank for dim in dims),
+        node,
+        f"dims {dims} of a {rank}-d input",
+    )
+    _require(
+        tuple(dims) == tuple(sorted(set(dims))), node, f"dims {dims} are not sorted or not distinct"
+    )
 
 
 def _dim(node: Node) -> None:
@@ -87,32 +108,46 @@ def _dim(node: Node) -> None:
 
 def _permute(node: Node) -> None:
     dims = node.attributes["dims"]
-    _require(sorted(dims) == list(range(len(node.inputs[0].shape))), node, f"{dims} is no permutation")
+    _require(
+        sorted(dims) == list(range(len(node.inputs[0].shape))), node, f"{dims} is no permutation"
+    )
 
 
 def _expand(node: Node) -> None:
     source, target = node.inputs[0].shape, node.attributes["shape"]
     lead = len(target) - len(source)
-    fits = lead >= 0 and all(same(a, 1) or same(a, b) for a, b in zip(source, target[lead:], strict=False))
+    fits = lead >= 0 and all(
+        same(a, 1) or same(a, b) for a, b in zip(source, target[lead:], strict=False)
+    )
     _require(fits, node, f"shape {source} does not expand to {target}")
 
 
 def _join(node: Node) -> None:
     _dim(node)
-    _require(len({value.dtype for value in node.inputs}) == 1, node, "inputs were not converted to one dtype")
+    _require(
+        len({value.dtype for value in node.inputs}) == 1,
+        node,
+        "inputs were not converted to one dtype",
+    )
 
 
 def _index(node: Node) -> None:
     first = node.inputs[_FIRST_INDEX[node.name]]
     indices = node.inputs[_FIRST_INDEX[node.name] :]
     _require(len(indices) == len(node.attributes["dims"]), node, "not one index for each dim")
-    _require(all(same_shape(each.shape, first.shape) for each in indices), node, "indices of several shapes")
+    _require(
+        all(same_shape(each.shape, first.shape) for each in indices),
+        node,
+        "indices of several shapes",
+    )
 
 
 _FIRST_INDEX = {"index": 1, "index_put": 2}
 _RULES: dict[str, Callable[[Node], None]] = {
     **dict.fromkeys(("sum", "prod", "amax", "amin", "any", "all", "flip"), _dims),
-    **dict.fromkeys(("argmax", "argmin", "cumsum", "slice", "pad", "gather", "scatter", "scatter_add"), _dim),
+    **dict.fromkeys(
+        ("argmax", "argmin", "cumsum", "slice", "pad", "gather", "scatter", "scatter_add"), _dim
+    ),
     **dict.fromkeys(("index", "index_put"), _index),
     "permute": _permute,
     "expand": _expand,

@@ -55,14 +55,19 @@ class _Printer:
             result.append(self.line(node))
             result += self._unbacked(node)
         outputs = ["None" if value is None else self.names[value] for value in self.graph.outputs]
-        result.append(f"    return {', '.join(outputs)}{',' if len(outputs) == 1 else ''}" if outputs else "    return ()")
+        result.append(
+            f"    return {', '.join(outputs)}{',' if len(outputs) == 1 else ''}"
+            if outputs
+            else "    return ()"
+        )
         return result
 
     def _is_used(self, name: str) -> bool:
         """Whether a symbol that no input tells has to be passed in; those of data-dependent sizes come from nodes."""
         atom = next(each for each in self.graph.environment.symbols if repr(each) == name)
         return atom.hint is not None and any(
-            atom in symbols_in((node.attributes, [v.shape for v in node.outputs])) for node in self.graph.nodes
+            atom in symbols_in((node.attributes, [v.shape for v in node.outputs]))
+            for node in self.graph.nodes
         )
 
     def _unbacked(self, node: Node) -> list[str]:
@@ -70,8 +75,14 @@ class _Printer:
         lines = []
         for value in node.outputs:
             for dim, size in enumerate(value.shape):
-                if isinstance(size, SymbolicInt) and size.hint is None and repr(size) not in self.lone:
-                    if len(symbols_in(size)) == 1 and repr(size) == repr(next(iter(symbols_in(size)))):
+                if (
+                    isinstance(size, SymbolicInt)
+                    and size.hint is None
+                    and repr(size) not in self.lone
+                ):
+                    if len(symbols_in(size)) == 1 and repr(size) == repr(
+                        next(iter(symbols_in(size)))
+                    ):
                         self.lone[repr(size)] = ""
                         lines.append(f"    {size} = {self.names[value]}.shape[{dim}]")
         return lines

@@ -18,7 +18,9 @@ Simpler = Value | tuple[str, tuple[Value, ...], dict[str, Any]] | None
 _RULES: dict[str, Callable[[tuple[Value, ...], dict[str, Any]], Simpler]] = {}
 
 
-def simplify(primitive: Primitive, inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
+def simplify(
+    primitive: Primitive, inputs: tuple[Value, ...], attributes: dict[str, Any]
+) -> Simpler:
     """Something simpler than this application that means the same; None if no rule applies."""
     rule = _RULES.get(primitive.name)
     return rule(inputs, attributes) if rule else None
@@ -82,7 +84,9 @@ def _lossless(narrow: DType, wide: DType) -> bool:
         return True
     if narrow.is_integral and wide.kind == "i":
         return narrow.itemsize < wide.itemsize
-    bits = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}.get(wide, 0)
+    bits = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}.get(
+        wide, 0
+    )
     return narrow.is_integral and 8 * narrow.itemsize <= bits
 
 
@@ -183,7 +187,11 @@ def _without_neutral(neutral: Value, other: Value, number: int) -> Value | None:
 
 def node_key(primitive: Primitive, inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Any:
     """Equal for applications that compute the same."""
-    return primitive.name, tuple(map(id, inputs)), tuple((name, freeze(each)) for name, each in attributes.items())
+    return (
+        primitive.name,
+        tuple(map(id, inputs)),
+        tuple((name, freeze(each)) for name, each in attributes.items()),
+    )
 
 
 def freeze(attribute: Any) -> Any:

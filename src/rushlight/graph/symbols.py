@@ -108,7 +108,9 @@ class SymbolicInt:
         return hash(self.key)
 
     def __repr__(self) -> str:
-        return " ".join(_term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items()))
+        return " ".join(
+            _term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items())
+        )
 
     def atom(self) -> Atom | None:
         """The symbol, if the expression is just one."""
@@ -257,7 +259,9 @@ class ShapeEnvironment:
             return hint
         if hint not in self._by_hint:
             positive = hint >= 2
-            symbol = self._new_symbol(hint, 2 if positive else None, None if positive else -2, origin)
+            symbol = self._new_symbol(
+                hint, 2 if positive else None, None if positive else -2, origin
+            )
             if origin is not None and origin[0] != "size":  # the sizes of tensors need no check
                 self.guards.append(("ge", symbol, 2) if positive else ("le", symbol, -2))
             self._by_hint[hint] = symbol
@@ -267,7 +271,9 @@ class ShapeEnvironment:
         """A size that a step yields when it runs: at least 0, otherwise unknown."""
         return self._new_symbol(None, 0, None, None)
 
-    def _new_symbol(self, hint: int | None, low: int | None, high: int | None, origin: tuple | None) -> SymbolicInt:
+    def _new_symbol(
+        self, hint: int | None, low: int | None, high: int | None, origin: tuple | None
+    ) -> SymbolicInt:
         atom = Atom(("", len(self.symbols)), hint, low, high, origin=origin)
         self.symbols.append(atom)
         return SymbolicInt(self, {((atom, 1),): 1})
@@ -304,7 +310,9 @@ class ShapeEnvironment:
             self._recorded.add(key)
             self.guards.append((operation, a, b))
 
-    def atom(self, operation: str, a: Any, b: Any, low: int | None, high: int | None) -> SymbolicInt:
+    def atom(
+        self, operation: str, a: Any, b: Any, low: int | None, high: int | None
+    ) -> SymbolicInt:
         """The expression ``a operation b`` as a variable of its own."""
         hints = hint_of(a), hint_of(b)
         hint = None if None in hints else _COMPUTE[operation](*hints)  # type: ignore[arg-type]
@@ -324,7 +332,9 @@ def floordiv(a: Any, b: Any) -> Any:
     a_low, a_high = bounds_of(a)
     b_low, _ = bounds_of(b)
     positive = a_low is not None and a_low >= 0 and b_low is not None and b_low >= 1
-    return _environment(a, b).atom("floordiv", a, b, 0 if positive else None, a_high if positive else None)
+    return _environment(a, b).atom(
+        "floordiv", a, b, 0 if positive else None, a_high if positive else None
+    )
 
 
 def mod(a: Any, b: Any) -> Any:
@@ -338,7 +348,11 @@ def mod(a: Any, b: Any) -> Any:
     b_low, b_high = bounds_of(b)
     positive = b_low is not None and b_low >= 1
     return _environment(a, b).atom(
-        "mod", a, b, 0 if positive else None, b_high - 1 if positive and b_high is not None else None
+        "mod",
+        a,
+        b,
+        0 if positive else None,
+        b_high - 1 if positive and b_high is not None else None,
     )
 
 
@@ -419,7 +433,12 @@ def evaluate(size: Any, value: Callable[[Atom], int]) -> int:
     return result
 
 
-def lower(size: Any, symbol: Callable[[Atom], Any], constant: Callable[[int], Any], emit: Callable[..., Any]) -> Any:
+def lower(
+    size: Any,
+    symbol: Callable[[Atom], Any],
+    constant: Callable[[int], Any],
+    emit: Callable[..., Any],
+) -> Any:
     """Turn an expression into a program.
 
     ``symbol(atom)``, ``constant(number)`` and ``emit(operation, a, b)`` return slots; operation is one of
@@ -458,7 +477,9 @@ def substitute(size: Any, replacement: Callable[[Atom], Any]) -> Any:
             if atom.operation is None:
                 factor = replacement(atom)
             else:
-                factor = operations[atom.operation](*(substitute(each, replacement) for each in atom.operands))
+                factor = operations[atom.operation](
+                    *(substitute(each, replacement) for each in atom.operands)
+                )
             for _ in range(power):
                 product = product * factor
         total = total + product
@@ -475,7 +496,10 @@ def _polynomial(value: Any) -> Polynomial | None:
 
 
 def _monomial_key(monomial: tuple) -> tuple:
-    return tuple((repr(atom.key) if atom.operation else f"!{atom.key[1]:06d}", power) for atom, power in monomial)
+    return tuple(
+        (repr(atom.key) if atom.operation else f"!{atom.key[1]:06d}", power)
+        for atom, power in monomial
+    )
 
 
 def _multiply_monomials(m: tuple, n: tuple) -> tuple:
@@ -580,7 +604,8 @@ def _is_difference_of_symbols(difference: SymbolicInt) -> bool:
         return False
     monomials = list(difference.terms)
     return all(
-        len(m) == 1 and m[0][1] == 1 and m[0][0].operation is None and m[0][0].hint is not None for m in monomials
+        len(m) == 1 and m[0][1] == 1 and m[0][0].operation is None and m[0][0].hint is not None
+        for m in monomials
     )
 
 
@@ -602,5 +627,9 @@ def _term_text(monomial: tuple, coefficient: int, first: bool) -> str:
 
 
 def _in_parentheses(size: Any) -> str:
-    simple = isinstance(size, int) or (len(size.terms) == 1 and list(size.terms.values()) == [1] and len(next(iter(size.terms))) == 1)
+    simple = isinstance(size, int) or (
+        len(size.terms) == 1
+        and list(size.terms.values()) == [1]
+        and len(next(iter(size.terms))) == 1
+    )
     return repr(size) if simple else f"({size!r})"

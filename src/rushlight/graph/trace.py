@@ -90,9 +90,14 @@ class Context:
         """The composite is done."""
 
 
-def apply(primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]) -> tuple[Traced, ...]:
+def apply(
+    primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+) -> tuple[Traced, ...]:
     """Apply a primitive in the highest context among its inputs, or the current one if it has none."""
-    context = max((x.context for x in inputs), key=lambda each: each.level, default=None) or current_context()
+    context = (
+        max((x.context for x in inputs), key=lambda each: each.level, default=None)
+        or current_context()
+    )
     if context is None:
         raise RuntimeError(f"{primitive.name}: no graph is being traced")
     return context.apply(primitive, inputs, attributes)
@@ -110,7 +115,9 @@ class GraphContext(Context):
 
     # ---- inputs
 
-    def input(self, dtype: DType, shape: Sequence[Any], name: str = "", weak: bool = False) -> Traced:
+    def input(
+        self, dtype: DType, shape: Sequence[Any], name: str = "", weak: bool = False
+    ) -> Traced:
         """A tensor that the graph takes, or a number (weak) of which only the type is known."""
         return self.wrap(self._new_input(Value(dtype, tuple(shape), weak=weak, name=name)))
 
@@ -128,13 +135,24 @@ class GraphContext(Context):
     # ---- nodes
 
     def number(self, value: Any) -> Traced:
-        return apply_one(self, PRIMITIVES["constant"], (), {"value": value, "dtype": number_type(value), "weak": True})
+        return apply_one(
+            self,
+            PRIMITIVES["constant"],
+            (),
+            {"value": value, "dtype": number_type(value), "weak": True},
+        )
 
-    def apply(self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]) -> tuple[Traced, ...]:
+    def apply(
+        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+    ) -> tuple[Traced, ...]:
         for x in inputs:
             if x.context is not self:
-                raise RuntimeError(f"{primitive.name}: a tensor of another trace is used here; pass it as an argument instead")
-        return tuple(map(self.wrap, self.append(primitive, tuple(x.value for x in inputs), attributes)))
+                raise RuntimeError(
+                    f"{primitive.name}: a tensor of another trace is used here; pass it as an argument instead"
+                )
+        return tuple(
+            map(self.wrap, self.append(primitive, tuple(x.value for x in inputs), attributes))
+        )
 
     def wrap(self, value: Value) -> Traced:
         return (TracedNumber if value.weak else Traced)(self, value)
@@ -153,7 +171,9 @@ class GraphContext(Context):
         node = Node(primitive, inputs, attributes, source=user_source())
         node.outputs = tuple(
             Value(dtype, tuple(shape), node, index, weak)
-            for index, (dtype, shape, weak) in enumerate(primitive.infer(inputs, attributes, self.environment))
+            for index, (dtype, shape, weak) in enumerate(
+                primitive.infer(inputs, attributes, self.environment)
+            )
         )
         self.graph.nodes.append(node)
         if key is not None:
@@ -209,7 +229,9 @@ def number_type(value: Any) -> DType:
         return dtypes.bool
     if isinstance(value, int | SymbolicInt):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise RuntimeError(f"value cannot be converted to type int64_t without overflow: {value}")
+            raise RuntimeError(
+                f"value cannot be converted to type int64_t without overflow: {value}"
+            )
         return dtypes.int64
     return dtypes.complex128 if isinstance(value, complex) else dtypes.float64
 
@@ -307,7 +329,9 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
         if method is None or name.startswith("__"):
-            raise AttributeError(f"'Tensor' object has no attribute '{name}' while an operator is traced")
+            raise AttributeError(
+                f"'Tensor' object has no attribute '{name}' while an operator is traced"
+            )
         return lambda *args, **kwargs: method(self, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -391,9 +415,14 @@ def _install_slots() -> None:
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Traced, f"__{name}__", _binary_slot(name))
         setattr(TracedNumber, f"__{name}__", _number_comparison(name))
-    for slot, method in {"neg": "neg", "abs": "abs", "invert": "bitwise_not", "pos": "positive"}.items():
+    for slot, method in {
+        "neg": "neg",
+        "abs": "abs",
+        "invert": "bitwise_not",
+        "pos": "positive",
+    }.items():
         setattr(Traced, f"__{slot}__", _unary_slot(method))
-    setattr(Traced, "__getitem__", lambda self, index: METHODS["getitem"](self, index))
+    Traced.__getitem__ = lambda self, index: METHODS["getitem"](self, index)
     TracedNumber.__hash__ = Traced.__hash__  # type: ignore[method-assign]
 
 

@@ -11,7 +11,16 @@ from ..dtypes import dtype as DType
 from ..graph.trace import PRIMITIVES, Traced
 from . import build
 from .complex import real_part
-from .kinds import Elementwise, complexes, everything, floating, int_to_float, integers, numeric, real
+from .kinds import (
+    Elementwise,
+    complexes,
+    everything,
+    floating,
+    int_to_float,
+    integers,
+    numeric,
+    real,
+)
 from .record import Operand, composite, op, primitive
 from .samples import Draw, binary, calls, unary
 
@@ -36,25 +45,35 @@ def computed_dtype(*operands: Any) -> DType:
 # ---------------------------------------------------------------- sums and products
 
 
-@primitive(Elementwise(numeric), name="add", derivative=lambda out, x, y: (1, 1), reference=numpy.add)
+@primitive(
+    Elementwise(numeric), name="add", derivative=lambda out, x, y: (1, 1), reference=numpy.add
+)
 def plus(x, y):
     """x + y"""
 
 
-@primitive(Elementwise(numeric), name="sub", derivative=lambda out, x, y: (1, -1), reference=numpy.subtract)
+@primitive(
+    Elementwise(numeric), name="sub", derivative=lambda out, x, y: (1, -1), reference=numpy.subtract
+)
 def minus(x, y):
     """x - y"""
 
 
-@primitive(Elementwise(numeric), name="mul", derivative=lambda out, x, y: (y, x), reference=numpy.multiply)
+@primitive(
+    Elementwise(numeric), name="mul", derivative=lambda out, x, y: (y, x), reference=numpy.multiply
+)
 def times(x, y):
     """x * y"""
 
 
 @composite(
-    names=["add"], inplace=True, out=True, reference=numpy.add, onnx="Add",
+    names=["add"],
+    inplace=True,
+    out=True,
+    reference=numpy.add,
+    onnx="Add",
     samples=binary(numbers=[2, 2.5, True]),
-)  # fmt: skip
+)
 def add(input, other, *, alpha: Operand = 1):
     """input + alpha * other"""
     other = _scaled("add", input, other, alpha)
@@ -63,8 +82,14 @@ def add(input, other, *, alpha: Operand = 1):
     return elementwise("add", input, other)
 
 
-@composite(names=["sub", "subtract"], inplace=True, out=True, reference=numpy.subtract, onnx="Sub",
-           samples=binary(numbers=[2, 2.5]))  # fmt: skip
+@composite(
+    names=["sub", "subtract"],
+    inplace=True,
+    out=True,
+    reference=numpy.subtract,
+    onnx="Sub",
+    samples=binary(numbers=[2, 2.5]),
+)
 def sub(input, other, *, alpha: Operand = 1):
     """input - alpha * other"""
     if _is_bool(input) or _is_bool(other):
@@ -90,20 +115,34 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
     if isinstance(alpha, int) and not isinstance(alpha, bool) and alpha == 1:
         return other
     compute = computed_dtype(input, other)
-    kind = "b" if isinstance(alpha, bool) else build.lift(alpha, build.context_of((input, other)), name).dtype.kind
+    kind = (
+        "b"
+        if isinstance(alpha, bool)
+        else build.lift(alpha, build.context_of((input, other)), name).dtype.kind
+    )
     if kind == "b" and compute is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
     if kind in "fc" and compute.is_integral:
-        raise RuntimeError(f"{name}: For integral input tensors, argument alpha must not be a floating point number.")
+        raise RuntimeError(
+            f"{name}: For integral input tensors, argument alpha must not be a floating point number."
+        )
     if kind == "c" and not compute.is_complex:
-        raise RuntimeError(f"{name}: For non-complex input tensors, argument alpha must not be a complex number.")
+        raise RuntimeError(
+            f"{name}: For non-complex input tensors, argument alpha must not be a complex number."
+        )
     context = build.context_of((input, other))
     scaled = build.convert(build.lift(other, context, name), compute)
     return mul(scaled, alpha)
 
 
-@composite(names=["mul", "multiply"], inplace=True, out=True, reference=numpy.multiply, onnx="Mul",
-           samples=binary(numbers=[2, 2.5, True]))  # fmt: skip
+@composite(
+    names=["mul", "multiply"],
+    inplace=True,
+    out=True,
+    reference=numpy.multiply,
+    onnx="Mul",
+    samples=binary(numbers=[2, 2.5, True]),
+)
 def mul(input, other):
     """input * other"""
     if computed_dtype(input, other) is dtypes.bool:
@@ -176,20 +215,34 @@ def divided(x, y):
     """x / y"""
 
 
-@primitive(Elementwise(integers | floating), derivative=lambda out, x, y: (0, 0), reference=_floor_divide_arrays)
+@primitive(
+    Elementwise(integers | floating),
+    scalar="floor_divide",
+    derivative=lambda out, x, y: (0, 0),
+    reference=_floor_divide_arrays,
+)
 def floor_quotient(x, y):
     """x / y rounded down."""
 
 
-@primitive(Elementwise(integers | floating), derivative=lambda out, x, y: (0, 0), reference=_trunc_divide_arrays)
+@primitive(
+    Elementwise(integers | floating),
+    scalar="trunc_divide",
+    derivative=lambda out, x, y: (0, 0),
+    reference=_trunc_divide_arrays,
+)
 def trunc_quotient(x, y):
     """x / y rounded towards zero."""
 
 
 @composite(
-    names=["div", "divide"], inplace=True, out=True, reference=numpy.divide, onnx="Div",
+    names=["div", "divide"],
+    inplace=True,
+    out=True,
+    reference=numpy.divide,
+    onnx="Div",
     samples=binary(other=(1, 5), numbers=[2, 2.5]),
-)  # fmt: skip
+)
 def div(input, other, *, rounding_mode: str | None = None):
     """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
     if rounding_mode is None:
@@ -203,13 +256,20 @@ def div(input, other, *, rounding_mode: str | None = None):
     )
 
 
-@composite(names=["true_divide"], inplace=True, out=True, samples=binary(other=(1, 5), numbers=[2, 2.5]))
+@composite(
+    names=["true_divide"], inplace=True, out=True, samples=binary(other=(1, 5), numbers=[2, 2.5])
+)
 def true_divide(input, other):
     """input / other"""
     return elementwise("div", input, other)
 
 
-@composite(names=["floor_divide"], inplace=True, out=True, samples=binary(other=(1, 5), numbers=[2, 2.5, -3]))
+@composite(
+    names=["floor_divide"],
+    inplace=True,
+    out=True,
+    samples=binary(other=(1, 5), numbers=[2, 2.5, -3]),
+)
 def floor_divide(input, other):
     """input / other rounded down."""
     return elementwise("floor_quotient", *_no_bools(input, other))
@@ -253,7 +313,9 @@ def fmod(input, other):
 def _pow_arrays(x: Any, y: Any) -> Any:
     if x.dtype.kind in "ui":
         result = numpy.power(x, numpy.maximum(y, 0))
-        inverse = numpy.where(x == 1, 1, numpy.where((x == -1) if x.dtype.kind == "i" else False, 1 - 2 * (y % 2), 0))
+        inverse = numpy.where(
+            x == 1, 1, numpy.where((x == -1) if x.dtype.kind == "i" else False, 1 - 2 * (y % 2), 0)
+        )
         return numpy.where(y < 0, inverse.astype(x.dtype), result)
     return numpy.power(x, y)
 
@@ -270,8 +332,13 @@ def power(x, y):
     """x to the power y."""
 
 
-@composite(names=["pow"], inplace=True, out=True, onnx="Pow",
-           samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5, 3, 1, 0, 2.5]))  # fmt: skip
+@composite(
+    names=["pow"],
+    inplace=True,
+    out=True,
+    onnx="Pow",
+    samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5, 3, 1, 0, 2.5]),
+)
 def pow(input, exponent):
     """input to the power exponent. The common exponents have kernels of their own."""
     if not isinstance(exponent, Traced) or exponent.weak:
@@ -319,25 +386,36 @@ def square(input):
 
 
 @primitive(
-    Elementwise(floating | complexes, promote=int_to_float), names=["sqrt"], derivative=lambda out, x: 1 / (2 * out),
-    reference=numpy.sqrt, samples=unary(0, 9, special=INFINITIES), onnx="Sqrt",
-)  # fmt: skip
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["sqrt"],
+    derivative=lambda out, x: 1 / (2 * out),
+    reference=numpy.sqrt,
+    samples=unary(0, 9, special=INFINITIES),
+    onnx="Sqrt",
+)
 def sqrt(input):
     """The square root."""
 
 
 @primitive(
-    Elementwise(floating | complexes, promote=int_to_float), names=["rsqrt"], derivative=lambda out, x: -0.5 * out / x,
-    reference=lambda x: 1 / numpy.sqrt(x), samples=unary(0.1, 9, special=(float("inf"), 0.0)),
-)  # fmt: skip
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["rsqrt"],
+    derivative=lambda out, x: -0.5 * out / x,
+    reference=lambda x: 1 / numpy.sqrt(x),
+    samples=unary(0.1, 9, special=(float("inf"), 0.0)),
+)
 def rsqrt(input):
     """One over the square root."""
 
 
 @primitive(
-    Elementwise(floating | complexes, promote=int_to_float), names=["reciprocal"], derivative=lambda out, x: -out * out,
-    reference=lambda x: 1 / x, samples=unary(special=INFINITIES), onnx="Reciprocal",
-)  # fmt: skip
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["reciprocal"],
+    derivative=lambda out, x: -out * out,
+    reference=lambda x: 1 / x,
+    samples=unary(special=INFINITIES),
+    onnx="Reciprocal",
+)
 def reciprocal(input):
     """One over the input."""
 
@@ -356,8 +434,13 @@ def _abs_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
 
 @primitive(
     Elementwise(everything - frozenset((dtypes.bool,)), output=lambda dtype: dtype.to_real()),
-    names=["abs", "absolute"], vjp=_abs_vjp, jvp=_abs_jvp, reference=numpy.abs, samples=unary(special=INFINITIES), onnx="Abs",
-)  # fmt: skip
+    names=["abs", "absolute"],
+    vjp=_abs_vjp,
+    jvp=_abs_jvp,
+    reference=numpy.abs,
+    samples=unary(special=INFINITIES),
+    onnx="Abs",
+)
 def abs(input):
     """The absolute value."""
 
@@ -373,22 +456,35 @@ def _sgn_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list
 
 
 @primitive(
-    Elementwise(everything), names=["sgn"],
+    Elementwise(everything),
+    names=["sgn"],
     vjp=_sgn_vjp,
-    jvp=lambda inputs, outputs, tangents, attributes: _sgn_vjp(inputs, outputs, tangents, attributes),
-    reference=lambda x: x if x.dtype.kind == "b" else numpy.where(x == 0, 0, x / numpy.where(x == 0, 1, numpy.abs(x)))
-    if x.dtype.kind == "c" else numpy.sign(x),
+    jvp=lambda inputs, outputs, tangents, attributes: _sgn_vjp(
+        inputs, outputs, tangents, attributes
+    ),
+    reference=lambda x: (
+        x
+        if x.dtype.kind == "b"
+        else numpy.where(x == 0, 0, x / numpy.where(x == 0, 1, numpy.abs(x)))
+        if x.dtype.kind == "c"
+        else numpy.sign(x)
+    ),
     samples=unary(),
-)  # fmt: skip
+)
 def sgn(input):
     """The sign; of a complex number, the number scaled to absolute value 1."""
 
 
 @primitive(
-    Elementwise(real), names=["sign"], derivative=lambda out, x: 0,
-    reference=lambda x: x if x.dtype.kind == "b" else numpy.where(x > 0, 1, numpy.where(x < 0, -1, 0)),
-    samples=unary(), onnx="Sign",
-)  # fmt: skip
+    Elementwise(real),
+    names=["sign"],
+    derivative=lambda out, x: 0,
+    reference=lambda x: (
+        x if x.dtype.kind == "b" else numpy.where(x > 0, 1, numpy.where(x < 0, -1, 0))
+    ),
+    samples=unary(),
+    onnx="Sign",
+)
 def sign(input):
     """-1, 0 or 1."""
 
@@ -401,8 +497,16 @@ def _rounding(name: str, function: Any, doc: str, onnx: str | None = None) -> An
         """Rounding of floating-point numbers."""
 
     body.__doc__ = doc
-    primitive(Elementwise(floating), name=f"{name}_floating", scalar=name, derivative=lambda out, x: 0, reference=function)(point)
-    return composite(names=[name], inplace=True, out=True, samples=unary(special=INFINITIES), onnx=onnx)(body)
+    primitive(
+        Elementwise(floating),
+        name=f"{name}_floating",
+        scalar=name,
+        derivative=lambda out, x: 0,
+        reference=function,
+    )(point)
+    return composite(
+        names=[name], inplace=True, out=True, samples=unary(special=INFINITIES), onnx=onnx
+    )(body)
 
 
 floor = _rounding("floor", numpy.floor, "Round down.", "Floor")
@@ -410,7 +514,9 @@ ceil = _rounding("ceil", numpy.ceil, "Round up.", "Ceil")
 trunc = _rounding("trunc", numpy.trunc, "Round towards zero.")
 
 
-@primitive(Elementwise(floating), scalar="round", derivative=lambda out, x: 0, reference=numpy.round)
+@primitive(
+    Elementwise(floating), scalar="round", derivative=lambda out, x: 0, reference=numpy.round
+)
 def round_floating(x):
     """Round to the nearest integer, halves to even."""
 
@@ -438,53 +544,87 @@ def frac(input):
 
 
 def _maximum_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    return op.where(x == y, 0.5, op.where(x < y, 0.0, 1.0)), op.where(x == y, 0.5, op.where(x > y, 0.0, 1.0))
+    return op.where(x == y, 0.5, op.where(x < y, 0.0, 1.0)), op.where(
+        x == y, 0.5, op.where(x > y, 0.0, 1.0)
+    )
 
 
 def _minimum_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return tuple(reversed(_maximum_partials(out, x, y)))  # type: ignore[return-value]
 
 
-@primitive(Elementwise(real), names=["maximum"], derivative=_maximum_partials, reference=numpy.maximum, samples=binary(), onnx="Max")
+@primitive(
+    Elementwise(real),
+    names=["maximum"],
+    derivative=_maximum_partials,
+    reference=numpy.maximum,
+    samples=binary(),
+    onnx="Max",
+)
 def maximum(input, other):
     """The greater of two; NaN if either is."""
 
 
-@primitive(Elementwise(real), names=["minimum"], derivative=_minimum_partials, reference=numpy.minimum, samples=binary(), onnx="Min")
+@primitive(
+    Elementwise(real),
+    names=["minimum"],
+    derivative=_minimum_partials,
+    reference=numpy.minimum,
+    samples=binary(),
+    onnx="Min",
+)
 def minimum(input, other):
     """The lesser of two; NaN if either is."""
 
 
 @primitive(
-    Elementwise(integers | floating), name="clamp", scalar=lambda s, x, low, high: s.minimum(s.maximum(x, low), high),
-    derivative=lambda out, x, low, high: ((x >= low) & (x <= high), (low < high) & (x < low), (x > high) | (high < low)),
+    Elementwise(integers | floating),
+    name="clamp",
+    scalar=lambda s, x, low, high: s.minimum(s.maximum(x, low), high),
+    derivative=lambda out, x, low, high: (
+        (x >= low) & (x <= high),
+        (low < high) & (x < low),
+        (x > high) | (high < low),
+    ),
     reference=lambda x, low, high: numpy.minimum(numpy.maximum(x, low), high),
-)  # fmt: skip
+)
 def clamped(x, low, high):
     """x, but at least low, then at most high."""
 
 
 @primitive(
-    Elementwise(real), scalar="maximum", derivative=lambda out, x, low: (x >= low, x < low), reference=numpy.maximum
+    Elementwise(real),
+    scalar="maximum",
+    derivative=lambda out, x, low: (x >= low, x < low),
+    reference=numpy.maximum,
 )
 def clamp_low(x, low):
     """x, but at least low. The gradient at equality is x's."""
 
 
 @primitive(
-    Elementwise(real), scalar="minimum", derivative=lambda out, x, high: (x <= high, x > high), reference=numpy.minimum
+    Elementwise(real),
+    scalar="minimum",
+    derivative=lambda out, x, high: (x <= high, x > high),
+    reference=numpy.minimum,
 )
 def clamp_high(x, high):
     """x, but at most high. The gradient at equality is x's."""
 
 
 @composite(
-    names=["clamp", "clip"], inplace=True, out=True, onnx="Clip",
+    names=["clamp", "clip"],
+    inplace=True,
+    out=True,
+    onnx="Clip",
     samples=calls(
-        (Draw((3, 4)), -1, 2), ((Draw((3, 4)),), {"min": 0.5}), ((Draw((3, 4)),), {"max": 1}), (Draw((2, 3)), Draw((3,)), Draw((2, 1))),
+        (Draw((3, 4)), -1, 2),
+        ((Draw((3, 4)),), {"min": 0.5}),
+        ((Draw((3, 4)),), {"max": 1}),
+        (Draw((2, 3)), Draw((3,)), Draw((2, 1))),
         (Draw((3,)), 2, -1),
     ),
-)  # fmt: skip
+)
 def clamp(input, min=None, max=None):
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
     if min is None and max is None:
@@ -508,19 +648,31 @@ def clamp_max(input, max):
     return elementwise("clamp_high", input, max)
 
 
-@composite(names=["lerp"], inplace=True, out=True, samples=calls((Draw((3,)), Draw((3,)), 0.3), (Draw((3,)), Draw((2, 3)), Draw((3,)))))
+@composite(
+    names=["lerp"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((3,)), Draw((3,)), 0.3), (Draw((3,)), Draw((2, 3)), Draw((3,)))),
+)
 def lerp(input, end, weight):
     """input + weight * (end - input)"""
     return input + weight * (end - input)
 
 
-@composite(names=["addcmul"], inplace=True, out=True, samples=calls((Draw((3,)), Draw((3,)), Draw((2, 1)))))
+@composite(
+    names=["addcmul"], inplace=True, out=True, samples=calls((Draw((3,)), Draw((3,)), Draw((2, 1))))
+)
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
     return input + value * tensor1 * tensor2
 
 
-@composite(names=["addcdiv"], inplace=True, out=True, samples=calls((Draw((3,)), Draw((3,)), Draw((2, 1), 1, 3))))
+@composite(
+    names=["addcdiv"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((3,)), Draw((3,)), Draw((2, 1), 1, 3))),
+)
 def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 / tensor2"""
     if computed_dtype(tensor1, tensor2).is_integral:
@@ -528,4 +680,3 @@ def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
             "Integer division with addcdiv is no longer supported; convert the tensors to a floating-point type first"
         )
     return input + value * (tensor1 / tensor2)
-

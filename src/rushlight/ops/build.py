@@ -115,7 +115,9 @@ def sum_to(x: Traced, shape: Sequence[Any]) -> Traced:
         return x
     lead = x.ndim - len(shape)
     stretched = [
-        dim for dim in range(lead, x.ndim) if not same(shape[dim - lead], x.shape[dim]) and shape[dim - lead] == 1
+        dim
+        for dim in range(lead, x.ndim)
+        if not same(shape[dim - lead], x.shape[dim]) and shape[dim - lead] == 1
     ]
     return reshape(reduce_sum(x, [*range(lead), *stretched]), shape)
 
@@ -138,7 +140,9 @@ def select_where(condition: Traced, x: Any, y: Any, dtype: DType) -> Traced:
     context = context_of((condition, x, y))
     values = [condition, *(convert(lift(each, context, "where"), dtype) for each in (x, y))]
     shape = broadcast_shapes([each.shape for each in values], "where")
-    return PRIMITIVES["where"].apply(*(expand(each, shape) if each.shape else each for each in values))
+    return PRIMITIVES["where"].apply(
+        *(expand(each, shape) if each.shape else each for each in values)
+    )
 
 
 def dims_of(dims: Any, rank: int) -> tuple[int, ...]:

@@ -22,23 +22,45 @@ def _comparison(name: str, names: list[str], function, accepts, doc: str, onnx: 
 
     body.__doc__ = doc
     return primitive(
-        Elementwise(accepts, output=dtypes.bool), names=names, derivative=NONE, reference=function, onnx=onnx,
+        Elementwise(accepts, output=dtypes.bool),
+        names=names,
+        derivative=NONE,
+        reference=function,
+        onnx=onnx,
         samples=binary(-2, 3, numbers=_NUMBERS),
-    )(body)  # fmt: skip
+    )(body)
 
 
 eq = _comparison("eq", ["eq"], numpy.equal, everything, "Whether the elements are equal.", "Equal")
-ne = _comparison("ne", ["ne", "not_equal"], numpy.not_equal, everything, "Whether the elements differ.")
+ne = _comparison(
+    "ne", ["ne", "not_equal"], numpy.not_equal, everything, "Whether the elements differ."
+)
 lt = _comparison("lt", ["lt", "less"], numpy.less, real, "Whether input < other.", "Less")
-le = _comparison("le", ["le", "less_equal"], numpy.less_equal, real, "Whether input <= other.", "LessOrEqual")
+le = _comparison(
+    "le", ["le", "less_equal"], numpy.less_equal, real, "Whether input <= other.", "LessOrEqual"
+)
 gt = _comparison("gt", ["gt", "greater"], numpy.greater, real, "Whether input > other.", "Greater")
-ge = _comparison("ge", ["ge", "greater_equal"], numpy.greater_equal, real, "Whether input >= other.", "GreaterOrEqual")
+ge = _comparison(
+    "ge",
+    ["ge", "greater_equal"],
+    numpy.greater_equal,
+    real,
+    "Whether input >= other.",
+    "GreaterOrEqual",
+)
 
 
 @primitive(
-    Elementwise(everything, output=dtypes.bool), names=["isnan"], derivative=NONE, reference=numpy.isnan,
-    scalar=lambda s, x: s.ne(x, x), samples=unary(special=_SPECIAL), onnx="IsNaN", inplace=False, out=False,
-)  # fmt: skip
+    Elementwise(everything, output=dtypes.bool),
+    names=["isnan"],
+    derivative=NONE,
+    reference=numpy.isnan,
+    scalar=lambda s, x: s.ne(x, x),
+    samples=unary(special=_SPECIAL),
+    onnx="IsNaN",
+    inplace=False,
+    out=False,
+)
 def isnan(input):
     """Whether the elements are NaN."""
 
@@ -58,22 +80,46 @@ def isfinite(input):
 # ---------------------------------------------------------------- logic
 
 
-@primitive(Elementwise(frozenset((dtypes.bool,))), name="logical_and", derivative=NONE, reference=numpy.logical_and, scalar="and")
+@primitive(
+    Elementwise(frozenset((dtypes.bool,))),
+    name="logical_and",
+    derivative=NONE,
+    reference=numpy.logical_and,
+    scalar="and",
+)
 def both(x, y):
     """x and y, both bool."""
 
 
-@primitive(Elementwise(frozenset((dtypes.bool,))), name="logical_or", derivative=NONE, reference=numpy.logical_or, scalar="or")
+@primitive(
+    Elementwise(frozenset((dtypes.bool,))),
+    name="logical_or",
+    derivative=NONE,
+    reference=numpy.logical_or,
+    scalar="or",
+)
 def either(x, y):
     """x or y, both bool."""
 
 
-@primitive(Elementwise(frozenset((dtypes.bool,))), name="logical_xor", derivative=NONE, reference=numpy.logical_xor, scalar="xor")
+@primitive(
+    Elementwise(frozenset((dtypes.bool,))),
+    name="logical_xor",
+    derivative=NONE,
+    reference=numpy.logical_xor,
+    scalar="xor",
+)
 def one_of(x, y):
     """x or y, but not both, both bool."""
 
 
-@primitive(Elementwise(frozenset((dtypes.bool,))), name="logical_not", derivative=NONE, reference=numpy.logical_not, scalar="not")
+@primitive(
+    Elementwise(frozenset((dtypes.bool,))),
+    name="logical_not",
+    derivative=NONE,
+    reference=numpy.logical_not,
+    scalar="not",
+)
 def negation(x):
     """not x, bool."""
 
@@ -113,7 +159,9 @@ def logical_not(input):
 def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """Whether |input - other| <= atol + rtol * |other|."""
     if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype} did not match {other.dtype}; isclose needs tensors of one dtype")
+        raise RuntimeError(
+            f"{input.dtype} did not match {other.dtype}; isclose needs tensors of one dtype"
+        )
     close = eq(input, other)
     if equal_nan and input.dtype.is_differentiable:
         close = close | (isnan(input) & isnan(other))
@@ -134,6 +182,8 @@ def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: 
 @composite(names=["equal"], methods=["equal"])
 def equal(input, other):
     """Whether shape and elements are equal (as a 0-d bool tensor while tracing)."""
-    if len(input.shape) != len(other.shape) or not (same_shape(input.shape, other.shape) or input.shape == other.shape):
+    if len(input.shape) != len(other.shape) or not (
+        same_shape(input.shape, other.shape) or input.shape == other.shape
+    ):
         return eq(input, input).all() & False
     return eq(input, other).all()

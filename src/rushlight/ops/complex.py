@@ -13,10 +13,12 @@ from .samples import unary
 
 
 @primitive(
-    Elementwise(everything), name="conj", reference=numpy.conj,
+    Elementwise(everything),
+    name="conj",
+    reference=numpy.conj,
     vjp=lambda inputs, outputs, gradients, attributes: [build.conjugate(gradients[0])],
     jvp=lambda inputs, outputs, tangents, attributes: [build.conjugate(tangents[0])],
-)  # fmt: skip
+)
 def conjugated(x):
     """The complex conjugate."""
 

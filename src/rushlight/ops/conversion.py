@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
@@ -19,15 +18,21 @@ class _Convert(Elementwise):
 
     has_forms = False
 
-    def infer(self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         (x,) = inputs
         return [(attributes["dtype"], tuple(x.shape), attributes.get("weak", False))]
 
-    def vjp(self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]) -> list:
+    def vjp(
+        self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]
+    ) -> list:
         (x,), (g,) = inputs, gradients
         return [build.convert(g, x.dtype) if x.dtype.is_differentiable and not x.weak else None]
 
-    def jvp(self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]) -> list:
+    def jvp(
+        self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]
+    ) -> list:
         differentiable = attributes["dtype"].is_differentiable and tangents[0] is not None
         return [build.convert(tangents[0], attributes["dtype"]) if differentiable else None]
 
@@ -51,9 +56,16 @@ def convert(x, dtype):
 
 
 @primitive(
-    Elementwise(everything), names=["detach"], views="input", scalar=lambda s, x: x, inplace=False, out=False,
-    derivative=NONE, reference=lambda x: x, samples=unary(),
-)  # fmt: skip
+    Elementwise(everything),
+    names=["detach"],
+    views="input",
+    scalar=lambda s, x: x,
+    inplace=False,
+    out=False,
+    derivative=NONE,
+    reference=lambda x: x,
+    samples=unary(),
+)
 def detach(input):
     """The same values without a gradient."""
 
@@ -76,7 +88,9 @@ def cast(x: Any, dtype: DType) -> Any:
 def require_dtype(dtype: Any, operator: str) -> DType:
     """The dtype, or TypeError."""
     if not isinstance(dtype, DType):
-        raise TypeError(f"{operator}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+        raise TypeError(
+            f"{operator}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}"
+        )
     return dtype
 
 
@@ -91,7 +105,9 @@ def as_tensor(x: Any, context: Any, operator: str) -> Traced:
 
 
 _DRAWS = (Draw((3,), -4, 4), Draw((), 0, 100), Draw((2, 0)))
-_TARGETS = tuple(each for each in dtypes.ALL if each.name not in ("complex32", "uint16", "uint32", "uint64"))
+_TARGETS = tuple(
+    each for each in dtypes.ALL if each.name not in ("complex32", "uint16", "uint32", "uint64")
+)
 
 
 @composite(

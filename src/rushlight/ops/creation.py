@@ -25,29 +25,38 @@ from .shapes import expanded_shape
 class _Full(Kind):
     """One 0-d value at every place."""
 
-    def infer(self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         return [(attributes["dtype"], tuple(attributes["shape"]), False)]
 
-    def jvp(self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]) -> list:
+    def jvp(
+        self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]
+    ) -> list:
         return [build.expand(tangents[0], attributes["shape"])]
 
-    def batch(self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]) -> list:
+    def batch(
+        self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]
+    ) -> list:
         (x,), shape = inputs, attributes["shape"]
         return [build.expand(build.reshape(x, (size, *[1] * len(shape))), (size, *shape))]
 
 
 @primitive(
-    _Full(), name="full", transpose=lambda g, x, shape, dtype: build.sum_to(g, ()),
+    _Full(),
+    name="full",
+    transpose=lambda g, x, shape, dtype: build.sum_to(g, ()),
     reference=lambda x, shape, dtype: numpy.broadcast_to(x, shape),
-)  # fmt: skip
+)
 def full_primitive(x, shape, dtype):
     """A 0-d value everywhere."""
 
 
 @primitive(
-    Source(lambda length: (dtypes.int64, (length,), False)), derivative=NONE,
+    Source(lambda length: (dtypes.int64, (length,), False)),
+    derivative=NONE,
     reference=lambda length: numpy.arange(length, dtype=numpy.int64),
-)  # fmt: skip
+)
 def iota(length):
     """0, 1, ... length - 1."""
 
@@ -56,10 +65,16 @@ def check_sizes(size: Sequence[Any], name: str) -> tuple[Any, ...]:
     """Sizes given as arguments or as one sequence."""
     shape = flatten_sizes(size)
     for each in shape:
-        if isinstance(each, bool) or not (isinstance(each, SymbolicInt) or hasattr(each, "__index__")):
-            raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(each).__name__}")
+        if isinstance(each, bool) or not (
+            isinstance(each, SymbolicInt) or hasattr(each, "__index__")
+        ):
+            raise TypeError(
+                f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(each).__name__}"
+            )
         if each < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {each}: {list(shape)} (in {name})")
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {each}: {list(shape)} (in {name})"
+            )
     return shape
 
 
@@ -71,13 +86,25 @@ def _filled(size: Sequence[Any], value: Any, dtype: DType | None, name: str) -> 
 _SIZE_SAMPLES = calls((2, 3), ((2, 3),), ((),), ((0, 2),), ((2, 3), {"dtype": dtypes.int64}))
 
 
-@composite(names=["full"], methods=[], out=True, samples=calls(((2, 3), 1.5), ((2,), 3), ((), True), ((0,), 2.0)))
+@composite(
+    names=["full"],
+    methods=[],
+    out=True,
+    samples=calls(((2, 3), 1.5), ((2,), 3), ((), True), ((0,), 2.0)),
+)
 def full(
-    size: Size, fill_value: Operand, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    size: Size,
+    fill_value: Operand,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """A tensor with one value everywhere."""
-    value = fill_value if isinstance(fill_value, Traced) else build.context_of(()).number(fill_value)
+    value = (
+        fill_value if isinstance(fill_value, Traced) else build.context_of(()).number(fill_value)
+    )
     if dtype is None:
         dtype = number_dtype(value.dtype) if value.weak else value.dtype
     return build.full(check_sizes((tuple(size),), "full"), value, require_dtype(dtype, "full"))
@@ -85,25 +112,37 @@ def full(
 
 @composite(names=["zeros"], methods=[], out=True, samples=_SIZE_SAMPLES)
 def zeros(
-    *size: Size, dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False
-):  # fmt: skip
+    *size: Size,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
     """Zeros."""
     return _filled(size, 0, dtype, "zeros")
 
 
 @composite(names=["ones"], methods=[], out=True, samples=_SIZE_SAMPLES)
 def ones(
-    *size: Size, dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False
-):  # fmt: skip
+    *size: Size,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
     """Ones."""
     return _filled(size, 1, dtype, "ones")
 
 
 @composite(names=["empty"], methods=[], out=True)
 def empty(
-    *size: Size, dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False,
+    *size: Size,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
     memory_format: Selector = None,
-):  # fmt: skip
+):
     """A tensor whose elements are not set; inside a graph they are zeros."""
     return _filled(size, 0, dtype, "empty")
 
@@ -116,7 +155,11 @@ def _like(name: str, value: int, doc: str) -> Any:
         return build.full_like(input, value, dtype or input.dtype)
 
     body.__doc__ = doc
-    return composite(names=[name], methods=[], samples=calls((Draw((2, 3)),), ((Draw(()),), {"dtype": dtypes.int32})))(body)
+    return composite(
+        names=[name],
+        methods=[],
+        samples=calls((Draw((2, 3)),), ((Draw(()),), {"dtype": dtypes.int32})),
+    )(body)
 
 
 zeros_like = _like("zeros_like", 0, "Zeros in the shape of another tensor.")
@@ -125,18 +168,29 @@ ones_like = _like("ones_like", 1, "Ones in the shape of another tensor.")
 
 @composite(names=["empty_like"], methods=[])
 def empty_like(
-    input, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False,
+    input,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
     memory_format: Selector = None,
-):  # fmt: skip
+):
     """A tensor in the shape of another, whose elements are not set; inside a graph they are zeros."""
     return build.full_like(input, 0, dtype or input.dtype)
 
 
 @composite(names=["full_like"], methods=[], samples=calls((Draw((2, 3)), 2), (Draw((2,)), 2.5)))
 def full_like(
-    input, fill_value: Operand, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
-    pin_memory: bool = False, memory_format: Selector = None,
-):  # fmt: skip
+    input,
+    fill_value: Operand,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+    memory_format: Selector = None,
+):
     """One value everywhere, in the shape of another tensor."""
     return build.full_like(input, fill_value, dtype or input.dtype)
 
@@ -149,7 +203,9 @@ def _new(name: str, value: int, doc: str) -> Any:
         return _filled(size, value, dtype or self.dtype, name)
 
     body.__doc__ = doc
-    return composite(name=name, methods=[name], samples=calls((Draw((2, 3)), (4,)), (Draw(()), 2, 3)))(body)
+    return composite(
+        name=name, methods=[name], samples=calls((Draw((2, 3)), (4,)), (Draw(()), 2, 3))
+    )(body)
 
 
 new_zeros = _new("new_zeros", 0, "Zeros of this tensor's dtype.")
@@ -158,29 +214,57 @@ new_ones = _new("new_ones", 1, "Ones of this tensor's dtype.")
 
 @composite(name="new_empty", methods=["new_empty"])
 def new_empty(
-    self, *size: Size, dtype: DType | None = None, device: Selector = None, layout: Selector = None, pin_memory: bool = False
-):  # fmt: skip
+    self,
+    *size: Size,
+    dtype: DType | None = None,
+    device: Selector = None,
+    layout: Selector = None,
+    pin_memory: bool = False,
+):
     """A tensor of this one's dtype whose elements are not set; inside a graph they are zeros."""
     return _filled(size, 0, dtype or self.dtype, "new_empty")
 
 
 @composite(name="new_full", methods=["new_full"], samples=calls((Draw((2, 3)), (4,), 2)))
 def new_full(
-    self, size: Size, fill_value: Operand, *, dtype: DType | None = None, device: Selector = None, layout: Selector = None,
+    self,
+    size: Size,
+    fill_value: Operand,
+    *,
+    dtype: DType | None = None,
+    device: Selector = None,
+    layout: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """One value everywhere, of this tensor's dtype."""
     return _filled((tuple(size),), fill_value, dtype or self.dtype, "new_full")
 
 
 @composite(
-    names=["arange"], methods=[], out=True, onnx="Range",
-    samples=calls((5,), (2, 7), (1, 10, 3), (0.5, 3.0, 0.5), (5, 0, -2), (0,), ((4,), {"dtype": dtypes.float32})),
-)  # fmt: skip
+    names=["arange"],
+    methods=[],
+    out=True,
+    onnx="Range",
+    samples=calls(
+        (5,),
+        (2, 7),
+        (1, 10, 3),
+        (0.5, 3.0, 0.5),
+        (5, 0, -2),
+        (0,),
+        ((4,), {"dtype": dtypes.float32}),
+    ),
+)
 def arange(
-    start: Size = 0, end: Size = None, step: Size = 1, *, dtype: DType | None = None, layout: Selector = None,
-    device: Selector = None, pin_memory: bool = False,
-):  # fmt: skip
+    start: Size = 0,
+    end: Size = None,
+    step: Size = 1,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
     """The numbers start, start + step, ... before end."""
     if end is None:
         start, end = 0, start
@@ -199,12 +283,21 @@ def arange(
 
 
 @composite(
-    names=["linspace"], methods=[], out=True, samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0)),
-)  # fmt: skip
+    names=["linspace"],
+    methods=[],
+    out=True,
+    samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0)),
+)
 def linspace(
-    start, end, steps: Size, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    start,
+    end,
+    steps: Size,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """``steps`` numbers at equal distances from start to end, both included."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative (got {steps}, in linspace)")
@@ -214,14 +307,22 @@ def linspace(
         return build.convert(counts + start, dtype)
     step = (end - start) / (steps - 1)
     backward = end - step * (steps - 1 - counts)
-    return build.convert(build.select_where(counts < steps // 2, counts * step + start, backward, dtypes.float64), dtype)
+    return build.convert(
+        build.select_where(counts < steps // 2, counts * step + start, backward, dtypes.float64),
+        dtype,
+    )
 
 
 @composite(names=["eye"], methods=[], out=True, samples=calls((3,), (2, 4), (3, 2), (0,)))
 def eye(
-    n: Size, m: Size = None, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    n: Size,
+    m: Size = None,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """The identity matrix."""
     rows, columns = check_sizes((n, n if m is None else m), "eye")
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "eye")
@@ -233,16 +334,28 @@ def _triangle(input: Traced, diagonal: Any, lower: bool, name: str) -> Traced:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = input.shape[-2:]
     distance = build.iota(columns) - build.reshape(build.iota(rows), (rows, 1))
-    return build.select_where(distance <= diagonal if lower else distance >= diagonal, input, 0, input.dtype)
+    return build.select_where(
+        distance <= diagonal if lower else distance >= diagonal, input, 0, input.dtype
+    )
 
 
-@composite(names=["tril"], inplace=True, out=True, samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)))
+@composite(
+    names=["tril"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
+)
 def tril(input, diagonal: Operand = 0):
     """The part of matrices on and below a diagonal; zero above."""
     return _triangle(input, diagonal, True, "tril")
 
 
-@composite(names=["triu"], inplace=True, out=True, samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)))
+@composite(
+    names=["triu"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
+)
 def triu(input, diagonal: Operand = 0):
     """The part of matrices on and above a diagonal; zero below."""
     return _triangle(input, diagonal, False, "triu")

@@ -10,7 +10,7 @@ import numpy
 from .. import dtypes
 from ..graph.symbols import same, same_shape
 from ..graph.trace import Traced
-from ..layout import broadcast_shapes, normalize_dim, numel
+from ..layout import broadcast_shapes, normalize_dim
 from . import build
 from .kinds import Host, Indexing, Kind, Output, shifted, with_batch
 from .record import NONE, Operand, composite, op, primitive, unsupported
@@ -23,7 +23,9 @@ def _places(index: Any, dim: int, size: int) -> tuple:
     """NumPy indices for torch's gather and scatter; IndexError if one is out of range."""
     wrong = (index < 0) | (index >= size)
     if wrong.any():
-        raise IndexError(f"index {index[wrong][0]} is out of bounds for dimension {dim} with size {size}")
+        raise IndexError(
+            f"index {index[wrong][0]} is out of bounds for dimension {dim} with size {size}"
+        )
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index
     return tuple(places)
@@ -51,7 +53,9 @@ def _scatter_add_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
 
 def add_at_zeros(x: Traced, index: Traced, source: Traced, dim: int) -> Traced:
     """``scatter_add`` onto zeros of x's shape. With one index along dim no element is hit twice: a comparison will do."""
-    others_same = same_shape(index.shape[:dim] + index.shape[dim + 1 :], x.shape[:dim] + x.shape[dim + 1 :])
+    others_same = same_shape(
+        index.shape[:dim] + index.shape[dim + 1 :], x.shape[:dim] + x.shape[dim + 1 :]
+    )
     if index.ndim and same(index.shape[dim], 1) and others_same:
         along = [size if each == dim else 1 for each, size in enumerate(x.shape)]
         position = build.reshape(build.iota(x.shape[dim]), along)
@@ -60,32 +64,41 @@ def add_at_zeros(x: Traced, index: Traced, source: Traced, dim: int) -> Traced:
 
 
 @primitive(
-    Indexing(1), name="gather", reference=_gather_arrays,
+    Indexing(1),
+    name="gather",
+    reference=_gather_arrays,
     transpose=(lambda g, x, index, dim: add_at_zeros(x, index, g, dim), None),
-)  # fmt: skip
+)
 def gather_primitive(x, index, dim):
     """x at ``index`` along dim, elsewhere at the index's own place."""
 
 
 @primitive(
-    Indexing(0), name="scatter", reference=_scatter_arrays,
+    Indexing(0),
+    name="scatter",
+    reference=_scatter_arrays,
     transpose=(
-        lambda g, x, index, source, dim: scatter_primitive.apply(g, index, build.zeros_like(source), dim=dim),
+        lambda g, x, index, source, dim: scatter_primitive.apply(
+            g, index, build.zeros_like(source), dim=dim
+        ),
         None,
         lambda g, x, index, source, dim: gather_primitive.apply(g, index, dim=dim),
     ),
-)  # fmt: skip
+)
 def scatter_primitive(x, index, source, dim):
     """x with the elements of source (shaped like index) at ``index`` along dim."""
 
 
 @primitive(
-    Indexing(0), name="scatter_add", reference=_scatter_add_arrays,
+    Indexing(0),
+    name="scatter_add",
+    reference=_scatter_add_arrays,
     transpose=(
-        lambda g, x, index, source, dim: g, None,
+        lambda g, x, index, source, dim: g,
+        None,
         lambda g, x, index, source, dim: gather_primitive.apply(g, index, dim=dim),
     ),
-)  # fmt: skip
+)
 def scatter_add_primitive(x, index, source, dim):
     """x with the elements of source (shaped like index) added at ``index`` along dim."""
 
@@ -110,7 +123,9 @@ def _index_places(x: Any, indices: Sequence[Any], dims: Sequence[int]) -> tuple:
         size = x.shape[dim]
         wrong = (index < -size) | (index >= size)
         if wrong.any():
-            raise IndexError(f"index {index[wrong][0]} is out of bounds for dimension {dim} with size {size}")
+            raise IndexError(
+                f"index {index[wrong][0]} is out of bounds for dimension {dim} with size {size}"
+            )
         places[dim] = index
     return tuple(places)
 
@@ -119,7 +134,9 @@ def _index_arrays(x: Any, *indices: Any, dims: Sequence[int]) -> Any:
     return x[_index_places(x, indices, dims)]
 
 
-def _index_put_arrays(x: Any, values: Any, *indices: Any, dims: Sequence[int], accumulate: bool) -> Any:
+def _index_put_arrays(
+    x: Any, values: Any, *indices: Any, dims: Sequence[int], accumulate: bool
+) -> Any:
     result = x.copy()
     places = _index_places(x, indices, dims)
     if accumulate:
@@ -129,9 +146,13 @@ def _index_put_arrays(x: Any, values: Any, *indices: Any, dims: Sequence[int], a
     return result
 
 
-def _batch_indices(x: Traced, indices: Sequence[Traced], batched: Sequence[bool], size: Any, dims: Sequence[int]) -> tuple:
+def _batch_indices(
+    x: Traced, indices: Sequence[Traced], batched: Sequence[bool], size: Any, dims: Sequence[int]
+) -> tuple:
     """The indices and dims with the batch dim indexed too."""
-    shape = next(index.shape[is_batched:] for index, is_batched in zip(indices, batched, strict=True))
+    shape = next(
+        index.shape[is_batched:] for index, is_batched in zip(indices, batched, strict=True)
+    )
     rows = build.reshape(build.iota(size), (size, *[1] * len(shape)))
     full = (size, *shape)
     wide = [build.expand(index, full) for index in indices]
@@ -151,22 +172,33 @@ def _result_order(dims: Sequence[int], rank: int, index_rank: int) -> list[int]:
 class _Index(Kind):
     """x, *indices; dims."""
 
-    def infer(self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         x, *indices = inputs
         return [(x.dtype, indexed_shape(x, indices, attributes["dims"]), False)]
 
-    def vjp(self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]) -> list:
+    def vjp(
+        self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]
+    ) -> list:
         x, *indices = inputs
         (g,) = gradients
         zeros = build.full_like(x, 0, g.dtype)
         return [
-            index_put_primitive.apply(zeros, g, *indices, dims=attributes["dims"], accumulate=True), *[None] * len(indices)
+            index_put_primitive.apply(zeros, g, *indices, dims=attributes["dims"], accumulate=True),
+            *[None] * len(indices),
         ]
 
-    def jvp(self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]) -> list:
-        return [None if tangents[0] is None else primitive.apply(tangents[0], *inputs[1:], **attributes)]
+    def jvp(
+        self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]
+    ) -> list:
+        return [
+            None if tangents[0] is None else primitive.apply(tangents[0], *inputs[1:], **attributes)
+        ]
 
-    def batch(self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]) -> list:
+    def batch(
+        self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]
+    ) -> list:
         x, *indices = inputs
         dims = attributes["dims"]
         if not any(batched[1:]) and _adjacent(dims):
@@ -175,7 +207,11 @@ class _Index(Kind):
         result = primitive.apply(with_batch(x, batched[0], size), *indices, dims=wide_dims)
         index_rank = indices[0].ndim - 1
         rank = x.ndim - batched[0]
-        return [result if _adjacent(wide_dims) else build.permute(result, _result_order(dims, rank, index_rank))]
+        return [
+            result
+            if _adjacent(wide_dims)
+            else build.permute(result, _result_order(dims, rank, index_rank))
+        ]
 
     def missing(self, primitive: Any) -> list[str]:
         return []
@@ -184,23 +220,36 @@ class _Index(Kind):
 class _IndexPut(Kind):
     """x, values, *indices; dims, accumulate."""
 
-    def infer(self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         return [(inputs[0].dtype, tuple(inputs[0].shape), False)]
 
-    def vjp(self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]) -> list:
+    def vjp(
+        self, primitive: Any, inputs: Any, outputs: Any, gradients: Any, attributes: dict[str, Any]
+    ) -> list:
         x, values, *indices = inputs
         (g,), dims = gradients, attributes["dims"]
         kept = g
         if not attributes["accumulate"]:
-            kept = primitive.apply(g, build.full_like(values, 0, g.dtype), *indices, dims=dims, accumulate=False)
+            kept = primitive.apply(
+                g, build.full_like(values, 0, g.dtype), *indices, dims=dims, accumulate=False
+            )
         return [kept, index_primitive.apply(g, *indices, dims=dims), *[None] * len(indices)]
 
-    def jvp(self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]) -> list:
+    def jvp(
+        self, primitive: Any, inputs: Any, outputs: Any, tangents: Any, attributes: dict[str, Any]
+    ) -> list:
         x, values, *indices = inputs
-        pair = [build.zeros_like(each) if t is None else t for t, each in zip(tangents, (x, values), strict=False)]
+        pair = [
+            build.zeros_like(each) if t is None else t
+            for t, each in zip(tangents, (x, values), strict=False)
+        ]
         return [primitive.apply(*pair, *indices, **attributes)]
 
-    def batch(self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]) -> list:
+    def batch(
+        self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]
+    ) -> list:
         x, values, *indices = inputs
         dims = attributes["dims"]
         rank = x.ndim - batched[0]
@@ -210,7 +259,15 @@ class _IndexPut(Kind):
         if not _adjacent(wide_dims):
             order = _result_order(dims, rank, index_rank)
             values = build.permute(values, sorted(range(len(order)), key=order.__getitem__))
-        return [primitive.apply(with_batch(x, batched[0], size), values, *indices, dims=wide_dims, accumulate=attributes["accumulate"])]
+        return [
+            primitive.apply(
+                with_batch(x, batched[0], size),
+                values,
+                *indices,
+                dims=wide_dims,
+                accumulate=attributes["accumulate"],
+            )
+        ]
 
     def missing(self, primitive: Any) -> list[str]:
         return []
@@ -230,11 +287,17 @@ def index_put_primitive(x, values, *indices, dims, accumulate):
 
 
 @primitive(
-    Host(lambda environment, x: [(dtypes.int64, (environment.unbacked(), len(x.shape)), False)]), names=["_nonzero_rows"], methods=[],
-    derivative=NONE, batch=unsupported("nonzero gives each example another number of rows, which vmap cannot stack"),
-    reference=lambda x: numpy.stack(numpy.nonzero(x), axis=1).astype(numpy.int64)
-    if x.ndim else numpy.zeros((int(bool(x)), 0), numpy.int64),
-)  # fmt: skip
+    Host(lambda environment, x: [(dtypes.int64, (environment.unbacked(), len(x.shape)), False)]),
+    names=["_nonzero_rows"],
+    methods=[],
+    derivative=NONE,
+    batch=unsupported("nonzero gives each example another number of rows, which vmap cannot stack"),
+    reference=lambda x: (
+        numpy.stack(numpy.nonzero(x), axis=1).astype(numpy.int64)
+        if x.ndim
+        else numpy.zeros((int(bool(x)), 0), numpy.int64)
+    ),
+)
 def nonzero_rows(x):
     """The places of the elements that are not zero, one a row, in row-major order."""
 
@@ -242,7 +305,13 @@ def nonzero_rows(x):
 # The bodies below use operators only, no primitives: the runtime runs them one by one, each with sizes known by then.
 
 
-@composite(names=["nonzero"], out=True, samples=calls((Draw((3, 4), -1, 2),), ((Draw((5,), -1, 2),), {"as_tuple": True}), (Draw((0,)),)))
+@composite(
+    names=["nonzero"],
+    out=True,
+    samples=calls(
+        (Draw((3, 4), -1, 2),), ((Draw((5,), -1, 2),), {"as_tuple": True}), (Draw((0,)),)
+    ),
+)
 def nonzero(input, *, as_tuple: bool = False):
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
     if not as_tuple:
@@ -260,7 +329,11 @@ def argwhere(input):
 _MASKS = (Draw((2, 3), 0, 2, dtype=dtypes.bool), Draw((2, 1), 0, 2, dtype=dtypes.bool))
 
 
-@composite(names=["masked_select"], out=True, samples=calls((Draw((2, 3)), _MASKS[0]), (Draw((3,)), _MASKS[1])))
+@composite(
+    names=["masked_select"],
+    out=True,
+    samples=calls((Draw((2, 3)), _MASKS[0]), (Draw((3,)), _MASKS[1])),
+)
 def masked_select(input, mask):
     """The elements where the mask is true, in one dim."""
     if mask.dtype is not dtypes.bool:
@@ -276,7 +349,9 @@ def masked_select(input, mask):
 
 def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any = None) -> None:
     if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
+        )
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as self tensor: {list(index.shape)} and {list(input.shape)} "
@@ -306,9 +381,16 @@ _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 
 
 @composite(
-    names=["gather"], out=True, onnx="GatherElements",
-    samples=calls((Draw((2, 3)), 0, _INDEX), (Draw((2, 5)), 1, _INDEX), (Draw((4, 5)), -1, _INDEX), (Draw(()), 0, Draw((), 0, 1, dtype=dtypes.int64))),
-)  # fmt: skip
+    names=["gather"],
+    out=True,
+    onnx="GatherElements",
+    samples=calls(
+        (Draw((2, 3)), 0, _INDEX),
+        (Draw((2, 5)), 1, _INDEX),
+        (Draw((4, 5)), -1, _INDEX),
+        (Draw(()), 0, Draw((), 0, 1, dtype=dtypes.int64)),
+    ),
+)
 def gather(input, dim: int, index, *, sparse_grad: bool = False):
     """The elements at ``index`` along dim."""
     dim = normalize_dim(dim, input.ndim)
@@ -321,7 +403,9 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
     dim = normalize_dim(dim, input.ndim)
     _check_index(name, input, dim, index, source)
     if isinstance(source, Traced) and not source.weak and source.dtype is not input.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {source.dtype}")
+        raise RuntimeError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {source.dtype}"
+        )
     index = _as_index(_one_dim(index))
     if build.is_number(source):
         source = build.full(index.shape, source, input.dtype)
@@ -332,9 +416,15 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
 
 
 @composite(
-    names=["scatter"], inplace=True, out=True, onnx="ScatterElements",
-    samples=calls((Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))), (Draw((2, 5)), 1, Draw((2, 1), 0, 5, dtype=dtypes.int64), 2.0)),
-)  # fmt: skip
+    names=["scatter"],
+    inplace=True,
+    out=True,
+    onnx="ScatterElements",
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
+        (Draw((2, 5)), 1, Draw((2, 1), 0, 5, dtype=dtypes.int64), 2.0),
+    ),
+)
 def scatter(input, dim: int, index, src=None, *, value: Operand = None, reduce: str | None = None):
     """input with the elements of src (or one number) at ``index`` along dim."""
     source = src if value is None else value
@@ -344,13 +434,20 @@ def scatter(input, dim: int, index, src=None, *, value: Operand = None, reduce: 
         return _scatter("scatter", scatter_primitive, input, dim, index, source)
     if reduce == "add":
         return _scatter("scatter", scatter_add_primitive, input, dim, index, source)
-    raise NotImplementedError(f"scatter(): reduce={reduce!r} is not supported; use reduce='add' or no reduction")
+    raise NotImplementedError(
+        f"scatter(): reduce={reduce!r} is not supported; use reduce='add' or no reduction"
+    )
 
 
 @composite(
-    names=["scatter_add"], inplace=True, out=True,
-    samples=calls((Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))), (Draw((2, 3)), 1, _INDEX, Draw((2, 3)))),
-)  # fmt: skip
+    names=["scatter_add"],
+    inplace=True,
+    out=True,
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
+        (Draw((2, 3)), 1, _INDEX, Draw((2, 3))),
+    ),
+)
 def scatter_add(input, dim: int, index, src):
     """input with the elements of src added at ``index`` along dim."""
     return _scatter("scatter_add", scatter_add_primitive, input, dim, index, src)
@@ -358,22 +455,35 @@ def scatter_add(input, dim: int, index, src):
 
 def expand_index(index: Traced, shape: Sequence[Any], dim: int) -> Traced:
     """A 1-d index along dim, repeated along the other dims."""
-    along = build.reshape(index, [index.shape[0] if each == dim else 1 for each in range(len(shape))])
-    return build.expand(along, [index.shape[0] if each == dim else size for each, size in enumerate(shape)])
+    along = build.reshape(
+        index, [index.shape[0] if each == dim else 1 for each in range(len(shape))]
+    )
+    return build.expand(
+        along, [index.shape[0] if each == dim else size for each, size in enumerate(shape)]
+    )
 
 
 def _vector_index(name: str, index: Traced) -> Traced:
     if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, but got shape {list(index.shape)}")
+        raise IndexError(
+            f"{name}(): Index is supposed to be a vector, but got shape {list(index.shape)}"
+        )
     if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
+        )
     return _as_index(_one_dim(index))
 
 
 @composite(
-    names=["index_select"], out=True, onnx="Gather",
-    samples=calls((Draw((4, 3)), 0, Draw((5,), 0, 4, dtype=dtypes.int64)), (Draw((4, 3)), 1, Draw((2,), 0, 3, dtype=dtypes.int32))),
-)  # fmt: skip
+    names=["index_select"],
+    out=True,
+    onnx="Gather",
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((5,), 0, 4, dtype=dtypes.int64)),
+        (Draw((4, 3)), 1, Draw((2,), 0, 3, dtype=dtypes.int32)),
+    ),
+)
 def index_select(input, dim: int, index):
     """The positions in a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
@@ -384,20 +494,26 @@ def index_select(input, dim: int, index):
 
 
 @composite(
-    names=["index_add"], inplace=True, out=True,
+    names=["index_add"],
+    inplace=True,
+    out=True,
     samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), Draw((2, 3)))),
-)  # fmt: skip
+)
 def index_add(input, dim: int, index, source, *, alpha: Operand = 1):
     """input with alpha * source added at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
     index = expand_index(_vector_index("index_add", index), input.shape, dim)
-    return _scatter("index_add", scatter_add_primitive, input, dim, index, build.scaled(source, alpha))
+    return _scatter(
+        "index_add", scatter_add_primitive, input, dim, index, build.scaled(source, alpha)
+    )
 
 
 @composite(
-    names=["index_copy"], inplace=True, out=True,
+    names=["index_copy"],
+    inplace=True,
+    out=True,
     samples=calls((Draw((4, 3)), 0, Draw((1,), 0, 4, dtype=dtypes.int64), Draw((1, 3)))),
-)  # fmt: skip
+)
 def index_copy(input, dim: int, index, source):
     """input with source at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
@@ -406,18 +522,29 @@ def index_copy(input, dim: int, index, source):
 
 
 @composite(
-    names=["index_fill"], inplace=True, samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), 2.0)),
-)  # fmt: skip
+    names=["index_fill"],
+    inplace=True,
+    samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), 2.0)),
+)
 def index_fill(input, dim: int, index, value: Operand):
     """input with one value at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
     index = expand_index(_vector_index("index_fill", index), input.shape, dim)
-    return _scatter("index_fill", scatter_primitive, input, dim, index, build.full(index.shape, value, input.dtype))
+    return _scatter(
+        "index_fill",
+        scatter_primitive,
+        input,
+        dim,
+        index,
+        build.full(index.shape, value, input.dtype),
+    )
 
 
 @composite(
-    names=["take_along_dim"], out=True, samples=calls((Draw((2, 5)), _INDEX, 1)),
-)  # fmt: skip
+    names=["take_along_dim"],
+    out=True,
+    samples=calls((Draw((2, 5)), _INDEX, 1)),
+)
 def take_along_dim(input, indices, dim: int | None = None):
     """The elements at indices along dim, both broadcast elsewhere."""
     if dim is None:

@@ -26,7 +26,9 @@ def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
     if isinstance(tensors, Traced):
         return tuple(tensors)
     if not isinstance(tensors, list | tuple):
-        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not {type(tensors).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'tensors' must be tuple of Tensors, not {type(tensors).__name__}"
+        )
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
     return tensors
@@ -38,23 +40,35 @@ def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
 
 
 @composite(
-    names=["cat", "concat", "concatenate"], methods=[], out=True, onnx="Concat",
-    samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2, 3)), Draw((2, 1))], 1), ([Draw((0,)), Draw((2, 3))], 0), ([Draw((3,))],),
-                  ([Draw((2,)), Draw((3,), dtype=dtypes.float64)],)),
-)  # fmt: skip
+    names=["cat", "concat", "concatenate"],
+    methods=[],
+    out=True,
+    onnx="Concat",
+    samples=calls(
+        ([Draw((2, 3)), Draw((1, 3))],),
+        ([Draw((2, 3)), Draw((2, 1))], 1),
+        ([Draw((0,)), Draw((2, 3))], 0),
+        ([Draw((3,))],),
+        ([Draw((2,)), Draw((3,), dtype=dtypes.float64)],),
+    ),
+)
 def cat(tensors, dim: int = 0):
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
     tensors = _check_list(tensors, "cat")
     for position, x in enumerate(tensors):
         if not x.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated (in cat)")
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {position}) cannot be concatenated (in cat)"
+            )
     tensors = _promoted(tensors)
     joined = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or tensors[:1]
     first = joined[0]
     dim = normalize_dim(dim, first.ndim)
     for position, x in enumerate(joined):
         if x.ndim != first.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in cat)")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in cat)"
+            )
         for each in range(first.ndim):
             if each != dim and x.shape[each] != first.shape[each]:
                 raise RuntimeError(
@@ -65,9 +79,13 @@ def cat(tensors, dim: int = 0):
 
 
 @composite(
-    names=["stack"], methods=[], out=True,
-    samples=calls(([Draw((2, 3)), Draw((2, 3))],), ([Draw((2, 3)), Draw((2, 3))], -1), ([Draw(()), Draw(())],)),
-)  # fmt: skip
+    names=["stack"],
+    methods=[],
+    out=True,
+    samples=calls(
+        ([Draw((2, 3)), Draw((2, 3))],), ([Draw((2, 3)), Draw((2, 3))], -1), ([Draw(()), Draw(())],)
+    ),
+)
 def stack(tensors, dim: int = 0):
     """Tensors of one shape along a new dim."""
     tensors = _check_list(tensors, "stack")
@@ -83,17 +101,28 @@ def stack(tensors, dim: int = 0):
 
 
 def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
-    return [x if x.ndim >= rank else build.reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape)) for x in tensors]
+    return [
+        x if x.ndim >= rank else build.reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape))
+        for x in tensors
+    ]
 
 
-@composite(names=["hstack"], methods=[], samples=calls(([Draw((2, 3)), Draw((2, 1))],), ([Draw((2,)), Draw((3,))],)))
+@composite(
+    names=["hstack"],
+    methods=[],
+    samples=calls(([Draw((2, 3)), Draw((2, 1))],), ([Draw((2,)), Draw((3,))],)),
+)
 def hstack(tensors):
     """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
     tensors = _at_least(_check_list(tensors, "hstack"), 1)
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-@composite(names=["vstack", "row_stack"], methods=[], samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2,)), Draw((2,))],)))
+@composite(
+    names=["vstack", "row_stack"],
+    methods=[],
+    samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2,)), Draw((2,))],)),
+)
 def vstack(tensors):
     """Tensors below each other: along dim 0, those with one dim as rows."""
     return cat(_at_least(_check_list(tensors, "vstack"), 2), 0)

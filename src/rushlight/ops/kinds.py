@@ -49,42 +49,82 @@ class Kind:
     impure = False  # nodes are never merged or removed
     has_forms = False  # operators get in-place and out= forms
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         raise NotImplementedError
 
     def missing(self, primitive: Primitive) -> list[str]:
         """The rules that the record must state and does not."""
         missing = [] if primitive.reference is not None else ["a reference"]
         has_derivative = any(
-            rule is not None for rule in (primitive.derivative, primitive.transpose, primitive.own_vjp)
+            rule is not None
+            for rule in (primitive.derivative, primitive.transpose, primitive.own_vjp)
         )
         if not has_derivative:
             missing.append("a derivative (or transpose, or NONE)")
-        elif primitive.own_vjp is not None and primitive.own_jvp is None and primitive.transpose is None:
+        elif (
+            primitive.own_vjp is not None
+            and primitive.own_jvp is None
+            and primitive.transpose is None
+        ):
             missing.append("a jvp rule to go with its vjp rule")
         return missing
 
     def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
-        raise NotImplementedError(f"{primitive.name} is no operator: it is applied to prepared inputs only")
+        raise NotImplementedError(
+            f"{primitive.name} is no operator: it is applied to prepared inputs only"
+        )
 
-    def vjp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict) -> list:
+    def vjp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        gradients: Sequence,
+        attributes: dict,
+    ) -> list:
         """Each input's gradient by the record's transpose of it."""
         (g,) = gradients
-        rules = primitive.transpose if isinstance(primitive.transpose, tuple) else (primitive.transpose,)
+        rules = (
+            primitive.transpose
+            if isinstance(primitive.transpose, tuple)
+            else (primitive.transpose,)
+        )
         return [
-            rule(g, *inputs, **attributes) if rule is not None and x.dtype.is_differentiable else None
+            rule(g, *inputs, **attributes)
+            if rule is not None and x.dtype.is_differentiable
+            else None
             for rule, x in zip(rules, inputs, strict=True)
         ]
 
-    def jvp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict) -> list:
+    def jvp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        tangents: Sequence,
+        attributes: dict,
+    ) -> list:
         """Linear in all differentiable inputs together: apply the primitive to the tangents."""
         tangents = [
-            tangent if tangent is not None else build.zeros_like(x) if x.dtype.is_differentiable else x
+            tangent
+            if tangent is not None
+            else build.zeros_like(x)
+            if x.dtype.is_differentiable
+            else x
             for tangent, x in zip(tangents, inputs, strict=True)
         ]
         return [primitive.apply(*tangents, **attributes)]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
         raise NotImplementedError(f"{primitive.name} has no batching rule")
 
 
@@ -117,12 +157,16 @@ class Elementwise(Kind):
         self.promote = promote
         self.output = output
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         shape: tuple = ()
         for x in inputs:
             if x.shape:
                 if shape and not same_shape(shape, x.shape):
-                    raise AssertionError(f"{primitive.name}: inputs of shapes {shape} and {x.shape} were not broadcast")
+                    raise AssertionError(
+                        f"{primitive.name}: inputs of shapes {shape} and {x.shape} were not broadcast"
+                    )
                 shape = x.shape
         return [(self.output_dtype(inputs[-1].dtype), shape, all(x.weak for x in inputs))]
 
@@ -136,7 +180,9 @@ class Elementwise(Kind):
     def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
         return primitive.apply(*self.prepare(primitive, list(bound.arguments.values())))
 
-    def prepare(self, primitive: Primitive, operands: Sequence[Any], compute: DType | None = None) -> list[Traced]:
+    def prepare(
+        self, primitive: Primitive, operands: Sequence[Any], compute: DType | None = None
+    ) -> list[Traced]:
         """The operands converted to the type of computation and broadcast."""
         context = build.context_of(operands)
         values = [build.lift(each, context, primitive.name) for each in operands]
@@ -158,7 +204,10 @@ class Elementwise(Kind):
             common = dtypes.float64
         if all(x.dtype is common for x in values):
             return values
-        return [x if x.dtype is common else PRIMITIVES["convert"].apply(x, dtype=common, weak=True) for x in values]
+        return [
+            x if x.dtype is common else PRIMITIVES["convert"].apply(x, dtype=common, weak=True)
+            for x in values
+        ]
 
     def check(self, name: str, dtype: DType) -> None:
         if dtype not in self.accepts:
@@ -170,7 +219,14 @@ class Elementwise(Kind):
         result = primitive.derivative(outputs[0], *inputs)
         return result if isinstance(result, tuple) else (result,)
 
-    def vjp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict) -> list:
+    def vjp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        gradients: Sequence,
+        attributes: dict,
+    ) -> list:
         (g,) = gradients
         partials = self.partials(primitive, inputs, outputs)
         return [
@@ -180,9 +236,18 @@ class Elementwise(Kind):
             for partial, x in zip(partials, inputs, strict=True)
         ]
 
-    def jvp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict) -> list:
+    def jvp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        tangents: Sequence,
+        attributes: dict,
+    ) -> list:
         total = None
-        for partial, tangent in zip(self.partials(primitive, inputs, outputs), tangents, strict=True):
+        for partial, tangent in zip(
+            self.partials(primitive, inputs, outputs), tangents, strict=True
+        ):
             if partial is not None and tangent is not None:
                 term = self.times(tangent, partial, False)
                 total = term if total is None else total + term
@@ -202,9 +267,20 @@ class Elementwise(Kind):
             partial = build.convert(partial, g.dtype)  # promotion would let the shapes decide
         return g * (build.conjugate(partial) if conjugate else partial)
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
         rank = max(x.ndim - is_batched for x, is_batched in zip(inputs, batched, strict=True))
-        shape = next(x.shape[is_batched:] for x, is_batched in zip(inputs, batched) if x.ndim - is_batched == rank)
+        shape = next(
+            x.shape[is_batched:]
+            for x, is_batched in zip(inputs, batched)
+            if x.ndim - is_batched == rank
+        )
         full_shape = (size, *shape)
         aligned = []
         for x, is_batched in zip(inputs, batched, strict=True):
@@ -225,11 +301,20 @@ class View(Kind):
         self.shape = shape
         self.shift = shift
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         (x,) = inputs
         return [(x.dtype, tuple(self.shape(x, **attributes)), False)]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
         (x,) = inputs
         return [primitive.apply(x, **self.shift(x, size, **attributes))]
 
@@ -240,20 +325,33 @@ class Reduction(Kind):
     def __init__(self, output: DType | None = None) -> None:
         self.output = output
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         (x,) = inputs
         dims = attributes["dims"] if "dims" in attributes else (attributes["dim"],)
         shape = tuple(1 if dim in dims else size for dim, size in enumerate(x.shape))
         return [(self.output or x.dtype, shape, False)]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
-        return [primitive.apply(*inputs, **{name: shifted(dims) for name, dims in attributes.items()})]
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        return [
+            primitive.apply(*inputs, **{name: shifted(dims) for name, dims in attributes.items()})
+        ]
 
 
 class Scan(Reduction):
     """Along ``dim``; the result has the input's shape."""
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         (x,) = inputs
         return [(x.dtype, tuple(x.shape), False)]
 
@@ -261,22 +359,44 @@ class Scan(Reduction):
 class Contraction(Kind):
     """``a [..., m, k]`` by ``b [..., k, n]`` with equal batch sizes; linear in each."""
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         a, b = inputs
         if len(a.shape) != len(b.shape) or not same_shape(a.shape[:-2], b.shape[:-2]):
-            raise AssertionError(f"{primitive.name}: batch sizes of {a.shape} and {b.shape} were not made equal")
+            raise AssertionError(
+                f"{primitive.name}: batch sizes of {a.shape} and {b.shape} were not made equal"
+            )
         return [(a.dtype, (*a.shape[:-1], b.shape[-1]), False)]
 
-    def jvp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict) -> list:
+    def jvp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        tangents: Sequence,
+        attributes: dict,
+    ) -> list:
         total = None
         for position, tangent in enumerate(tangents):
             if tangent is not None:
-                term = primitive.apply(*(tangent if i == position else x for i, x in enumerate(inputs)), **attributes)
+                term = primitive.apply(
+                    *(tangent if i == position else x for i, x in enumerate(inputs)), **attributes
+                )
                 total = term if total is None else total + term
         return [total]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
-        inputs = [with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        inputs = [
+            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
+        ]
         return [primitive.apply(*inputs, **attributes)]
 
 
@@ -286,25 +406,45 @@ class Indexing(Kind):
     def __init__(self, shape_of: int) -> None:
         self.shape_of = shape_of
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         return [(inputs[0].dtype, tuple(inputs[self.shape_of].shape), False)]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
-        inputs = [with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        inputs = [
+            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
+        ]
         return [primitive.apply(*inputs, dim=attributes["dim"] + 1)]
 
 
 class Join(Kind):
     """Several tensors of one dtype one after another along ``dim``."""
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         dim, total = attributes["dim"], 0
         for x in inputs:
             total = total + x.shape[dim]
         shape = inputs[0].shape
         return [(inputs[0].dtype, (*shape[:dim], total, *shape[dim + 1 :]), False)]
 
-    def vjp(self, primitive: Primitive, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict) -> list:
+    def vjp(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        outputs: Sequence,
+        gradients: Sequence,
+        attributes: dict,
+    ) -> list:
         (g,), dim = gradients, attributes["dim"]
         start, pieces = 0, []
         for x in inputs:
@@ -312,8 +452,17 @@ class Join(Kind):
             start = start + x.shape[dim]
         return pieces
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
-        inputs = [with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        inputs = [
+            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
+        ]
         return [primitive.apply(*inputs, dim=attributes["dim"] + 1)]
 
     def missing(self, primitive: Primitive) -> list[str]:
@@ -326,10 +475,19 @@ class Source(Kind):
     def __init__(self, outputs: Callable[..., Output]) -> None:
         self.outputs = outputs
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         return [self.outputs(**attributes)]
 
-    def batch(self, primitive: Primitive, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict) -> list:
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
         result = primitive.apply(*inputs, **attributes)
         return [build.expand(result, (size, *result.shape))]
 
@@ -347,10 +505,14 @@ class Host(Kind):
         self.outputs = outputs
         self.impure = impure
 
-    def infer(self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any) -> list[Output]:
+    def infer(
+        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
+    ) -> list[Output]:
         return self.outputs(environment, *inputs, **attributes)
 
     def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
         tensors = {parameter.name for parameter in primitive.parameters if parameter.mode == "T"}
         inputs = [each for name, each in bound.arguments.items() if name in tensors]
-        return primitive.apply(*inputs, **{k: each for k, each in bound.arguments.items() if k not in tensors})
+        return primitive.apply(
+            *inputs, **{k: each for k, each in bound.arguments.items() if k not in tensors}
+        )

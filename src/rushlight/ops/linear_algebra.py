@@ -20,12 +20,14 @@ def _transposed(x: Traced) -> Traced:
 
 
 @primitive(
-    Contraction(), name="matmul", reference=numpy.matmul,
+    Contraction(),
+    name="matmul",
+    reference=numpy.matmul,
     transpose=(
         lambda g, a, b: matmul_primitive.apply(g, _transposed(b)),
         lambda g, a, b: matmul_primitive.apply(_transposed(a), g),
     ),
-)  # fmt: skip
+)
 def matmul_primitive(a, b):
     """The matrix product of a [..., m, k] and b [..., k, n]."""
 
@@ -50,18 +52,31 @@ def _check_inner(name: str, a: Traced, b: Traced) -> None:
 def _ranks(name: str, **expected: tuple[Traced, int]) -> None:
     for label, (x, rank) in expected.items():
         if x.ndim != rank:
-            raise RuntimeError(f"{name}: {label} must be a {rank}D tensor, got {x.ndim}D of shape {list(x.shape)}")
+            raise RuntimeError(
+                f"{name}: {label} must be a {rank}D tensor, got {x.ndim}D of shape {list(x.shape)}"
+            )
 
 
 @composite(
-    names=["matmul", "linalg.matmul"], methods=["matmul", "__matmul__"], out=True, onnx="MatMul",
+    names=["matmul", "linalg.matmul"],
+    methods=["matmul", "__matmul__"],
+    out=True,
+    onnx="MatMul",
     samples=calls(
-        (Draw((3,)), Draw((3,))), (Draw((2, 3)), Draw((3,))), (Draw((3,)), Draw((3, 4))), (Draw((2, 3)), Draw((3, 4))),
-        (Draw((5, 2, 3)), Draw((3, 4))), (Draw((2, 3)), Draw((5, 3, 4))), (Draw((5, 2, 3)), Draw((5, 3, 4))),
-        (Draw((2, 1, 2, 3)), Draw((5, 3, 4))), (Draw((5, 2, 3)), Draw((3,))), (Draw((3,)), Draw((5, 3, 4))),
-        (Draw((0, 3)), Draw((3, 4))), (Draw((2, 0)), Draw((0, 4))),
+        (Draw((3,)), Draw((3,))),
+        (Draw((2, 3)), Draw((3,))),
+        (Draw((3,)), Draw((3, 4))),
+        (Draw((2, 3)), Draw((3, 4))),
+        (Draw((5, 2, 3)), Draw((3, 4))),
+        (Draw((2, 3)), Draw((5, 3, 4))),
+        (Draw((5, 2, 3)), Draw((5, 3, 4))),
+        (Draw((2, 1, 2, 3)), Draw((5, 3, 4))),
+        (Draw((5, 2, 3)), Draw((3,))),
+        (Draw((3,)), Draw((5, 3, 4))),
+        (Draw((0, 3)), Draw((3, 4))),
+        (Draw((2, 0)), Draw((0, 4))),
     ),
-)  # fmt: skip
+)
 def matmul(input, other):
     """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
     if not (input.ndim and other.ndim):
@@ -135,9 +150,15 @@ def outer(input, vec2):
 
 
 @composite(
-    names=["addmm"], inplace=True, out=True, onnx="Gemm",
-    samples=calls((Draw((4,)), Draw((2, 3)), Draw((3, 4))), ((Draw((2, 4)), Draw((2, 3)), Draw((3, 4))), {"beta": 0.5, "alpha": 2})),
-)  # fmt: skip
+    names=["addmm"],
+    inplace=True,
+    out=True,
+    onnx="Gemm",
+    samples=calls(
+        (Draw((4,)), Draw((2, 3)), Draw((3, 4))),
+        ((Draw((2, 4)), Draw((2, 3)), Draw((3, 4))), {"beta": 0.5, "alpha": 2}),
+    ),
+)
 def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
     """beta * input + alpha * (mat1 @ mat2)"""
     _ranks("addmm", mat1=(mat1, 2), mat2=(mat2, 2))
@@ -146,8 +167,11 @@ def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
 
 
 @composite(
-    names=["baddbmm"], inplace=True, out=True, samples=calls((Draw((5, 2, 4)), Draw((5, 2, 3)), Draw((5, 3, 4)))),
-)  # fmt: skip
+    names=["baddbmm"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((5, 2, 4)), Draw((5, 2, 3)), Draw((5, 3, 4)))),
+)
 def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
     """beta * input + alpha * (batch1 @ batch2)"""
     product = build.scaled(bmm(batch1, batch2), alpha)
@@ -155,13 +179,20 @@ def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
 
 
 @composite(
-    names=["nn.functional.linear"], methods=[],
-    samples=calls((Draw((2, 3)), Draw((4, 3))), (Draw((5, 2, 3)), Draw((4, 3)), Draw((4,))), (Draw((3,)), Draw((4, 3)), Draw((4,)))),
-)  # fmt: skip
+    names=["nn.functional.linear"],
+    methods=[],
+    samples=calls(
+        (Draw((2, 3)), Draw((4, 3))),
+        (Draw((5, 2, 3)), Draw((4, 3)), Draw((4,))),
+        (Draw((3,)), Draw((4, 3)), Draw((4,))),
+    ),
+)
 def linear(input, weight, bias=None):
     """input @ weight.T + bias"""
     if weight.ndim not in (1, 2):
-        raise RuntimeError(f"linear: weight must have 1 or 2 dims, but has shape {list(weight.shape)}")
+        raise RuntimeError(
+            f"linear: weight must have 1 or 2 dims, but has shape {list(weight.shape)}"
+        )
     _same_dtype("linear", input, weight, *([] if bias is None else [bias]))
     result = matmul(input, build.permute(weight, tuple(reversed(range(weight.ndim)))))
     return result if bias is None else result + bias

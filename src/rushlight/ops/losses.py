@@ -11,7 +11,7 @@ from . import build
 from .indexing import gather_primitive
 from .normalization import widened
 from .record import Operand, composite, op
-from .samples import Draw, calls
+from .samples import Draw
 
 
 def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
@@ -43,8 +43,13 @@ def _pair_samples(dtype: Any) -> Any:
 
 @composite(names=["nn.functional.mse_loss"], methods=[], samples=_pair_samples)
 def mse_loss(
-    input, target, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", weight=None
-):  # fmt: skip
+    input,
+    target,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight=None,
+):
     """The squared difference."""
     difference = _difference(input, target, "mse_loss")
     loss = difference * difference
@@ -57,8 +62,13 @@ def mse_loss(
 
 @composite(names=["nn.functional.l1_loss"], methods=[], samples=_pair_samples)
 def l1_loss(
-    input, target, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", weight=None
-):  # fmt: skip
+    input,
+    target,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight=None,
+):
     """The absolute difference."""
     loss = op.abs(_difference(input, target, "l1_loss"))
     if weight is not None:
@@ -103,7 +113,9 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}). (in {name})"
         )
     if expected != tuple(target.shape):
-        raise RuntimeError(f"{name}: expected target size {list(expected)}, got {list(target.shape)}")
+        raise RuntimeError(
+            f"{name}: expected target size {list(expected)}, got {list(target.shape)}"
+        )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[dim]):
         raise RuntimeError(
             f"{name}: weight tensor should be defined either for all {input.shape[dim]} classes or no classes but got weight "
@@ -127,7 +139,9 @@ def _class_losses(
         flat = build.reshape(index, (numel(index.shape),))
         share = build.reshape(gather_primitive.apply(weight, flat, dim=0), counts.shape)
         share = build.select_where(counts, share, 0, share.dtype)
-    loss = build.select_where(counts, -chosen * share if weight is not None else -chosen, 0, chosen.dtype)
+    loss = build.select_where(
+        counts, -chosen * share if weight is not None else -chosen, 0, chosen.dtype
+    )
     return loss, share
 
 
@@ -150,11 +164,21 @@ def _class_samples(dtype: Any) -> Any:
     yield (Draw((3,)), Draw((), 0, 3, dtype=dtypes.int64)), {}
 
 
-@composite(names=["nn.functional.nll_loss"], methods=[], samples=_class_samples, onnx="NegativeLogLikelihoodLoss")
+@composite(
+    names=["nn.functional.nll_loss"],
+    methods=[],
+    samples=_class_samples,
+    onnx="NegativeLogLikelihoodLoss",
+)
 def nll_loss(
-    input, target, weight=None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None,
+    input,
+    target,
+    weight=None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
     reduction: str = "mean",
-):  # fmt: skip
+):
     """Minus the log-probability of the target class."""
     _check_classes(input, target, weight, "nll_loss")
     loss, share = _class_losses(input, target, weight, ignore_index)
@@ -165,17 +189,31 @@ def _cross_entropy_samples(dtype: Any) -> Any:
     yield from _class_samples(dtype)
     for reduction in _REDUCTIONS:
         yield (Draw((4, 3)), _TARGET), {"label_smoothing": 0.1, "reduction": reduction}
-        yield (Draw((4, 3)), _TARGET, Draw((3,), 0.5, 2)), {"label_smoothing": 0.1, "reduction": reduction, "ignore_index": 1}
+        yield (
+            (Draw((4, 3)), _TARGET, Draw((3,), 0.5, 2)),
+            {"label_smoothing": 0.1, "reduction": reduction, "ignore_index": 1},
+        )
         yield (Draw((4, 3)), Draw((4, 3), 0, 1)), {"reduction": reduction}
     yield (Draw((2, 3, 5)), Draw((2, 3, 5), 0, 1), Draw((3,), 0.5, 2)), {"label_smoothing": 0.2}
     yield (Draw((3,)), Draw((3,), 0, 1)), {}
 
 
-@composite(names=["nn.functional.cross_entropy"], methods=[], samples=_cross_entropy_samples, onnx="SoftmaxCrossEntropyLoss")
+@composite(
+    names=["nn.functional.cross_entropy"],
+    methods=[],
+    samples=_cross_entropy_samples,
+    onnx="SoftmaxCrossEntropyLoss",
+)
 def cross_entropy(
-    input, target, weight=None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None,
-    reduction: str = "mean", label_smoothing: Operand = 0.0,
-):  # fmt: skip
+    input,
+    target,
+    weight=None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: Operand = 0.0,
+):
     """The negative log-likelihood of targets (classes or probabilities) under softmax(input)."""
     reduction = reduction_of(reduction, size_average, reduce)
     if label_smoothing < 0.0 or label_smoothing > 1.0:
@@ -188,7 +226,9 @@ def cross_entropy(
         loss = _probability_loss(log_probabilities, target, weight, reduction, label_smoothing)
         return build.convert(loss, input.dtype)
     _check_classes(input, target, weight, "cross_entropy")
-    loss, share = _class_losses(log_probabilities, target, None if weight is None else widened(weight), ignore_index)
+    loss, share = _class_losses(
+        log_probabilities, target, None if weight is None else widened(weight), ignore_index
+    )
     result = _reduce_classes(loss, share, reduction)
     if label_smoothing != 0.0:
         smooth = _smooth_loss(log_probabilities, target, weight, ignore_index)
@@ -200,13 +240,21 @@ def cross_entropy(
 
 def _along_classes(weight: Traced, input: Traced) -> Traced:
     dim = _class_dim(input)
-    return build.reshape(weight, [size if each == dim else 1 for each, size in enumerate(input.shape)])
+    return build.reshape(
+        weight, [size if each == dim else 1 for each, size in enumerate(input.shape)]
+    )
 
 
-def _smooth_loss(log_probabilities: Traced, target: Traced, weight: Any, ignore_index: int) -> Traced:
+def _smooth_loss(
+    log_probabilities: Traced, target: Traced, weight: Any, ignore_index: int
+) -> Traced:
     """The loss summed over all classes, for the targets that count."""
     dim = _class_dim(log_probabilities)
-    terms = log_probabilities if weight is None else log_probabilities * _along_classes(widened(weight), log_probabilities)
+    terms = (
+        log_probabilities
+        if weight is None
+        else log_probabilities * _along_classes(widened(weight), log_probabilities)
+    )
     loss = -build.drop_dims(build.reduce_sum(terms, (dim,)), (dim,))
     return build.select_where(target != ignore_index, loss, 0, loss.dtype)
 
@@ -214,7 +262,9 @@ def _smooth_loss(log_probabilities: Traced, target: Traced, weight: Any, ignore_
 def _probability_loss(
     log_probabilities: Traced, target: Traced, weight: Any, reduction: str, label_smoothing: Any
 ) -> Traced:
-    if len(target.shape) != len(log_probabilities.shape) or tuple(target.shape) != tuple(log_probabilities.shape):
+    if len(target.shape) != len(log_probabilities.shape) or tuple(target.shape) != tuple(
+        log_probabilities.shape
+    ):
         raise RuntimeError(
             f"cross_entropy: Expected floating point type for target with class probabilities to have the input's shape "
             f"{list(log_probabilities.shape)}, got {list(target.shape)}"

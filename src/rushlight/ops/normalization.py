@@ -46,9 +46,13 @@ def _softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | N
 
 
 @composite(
-    names=["softmax", "special.softmax"], methods=["softmax"], derivative=_softmax_derivative, out=True, onnx="Softmax",
+    names=["softmax", "special.softmax"],
+    methods=["softmax"],
+    derivative=_softmax_derivative,
+    out=True,
+    onnx="Softmax",
     samples=with_dim(rank=(1, 4)),
-)  # fmt: skip
+)
 def softmax(input, dim: int, dtype: DType | None = None):
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
     input = _softmax_input(input, dtype, "softmax")
@@ -59,7 +63,9 @@ def softmax(input, dim: int, dtype: DType | None = None):
     return build.convert(exponentials / build.reduce_sum(exponentials, (dim,)), input.dtype)
 
 
-def _log_softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None) -> Any:
+def _log_softmax_derivative(
+    g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None
+) -> Any:
     dim = normalize_dim(dim, out.ndim)
     g, out = widened(g), widened(out)
     total = build.reduce_sum(g, (dim,)) if out.ndim else g
@@ -67,9 +73,13 @@ def _log_softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType
 
 
 @composite(
-    names=["log_softmax", "special.log_softmax"], methods=["log_softmax"], derivative=_log_softmax_derivative, out=True,
-    onnx="LogSoftmax", samples=with_dim(rank=(1, 4)),
-)  # fmt: skip
+    names=["log_softmax", "special.log_softmax"],
+    methods=["log_softmax"],
+    derivative=_log_softmax_derivative,
+    out=True,
+    onnx="LogSoftmax",
+    samples=with_dim(rank=(1, 4)),
+)
 def log_softmax(input, dim: int, dtype: DType | None = None):
     """The logarithm of softmax."""
     input = _softmax_input(input, dtype, "log_softmax")
@@ -93,20 +103,37 @@ def _implicit_dim(input: Traced, dim: int | None, name: str) -> int:
     return dim
 
 
-@composite(name="functional_softmax", names=["nn.functional.softmax"], methods=[], samples=with_dim())
-def functional_softmax(input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None):
+@composite(
+    name="functional_softmax", names=["nn.functional.softmax"], methods=[], samples=with_dim()
+)
+def functional_softmax(
+    input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+):
     """Scale exp(input) to sum to one along dim."""
     return op.softmax(input, _implicit_dim(input, dim, "softmax"), dtype)
 
 
-@composite(name="functional_log_softmax", names=["nn.functional.log_softmax"], methods=[], samples=with_dim())
-def functional_log_softmax(input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None):
+@composite(
+    name="functional_log_softmax",
+    names=["nn.functional.log_softmax"],
+    methods=[],
+    samples=with_dim(),
+)
+def functional_log_softmax(
+    input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+):
     """The logarithm of softmax."""
     return op.log_softmax(input, _implicit_dim(input, dim, "log_softmax"), dtype)
 
 
-def _normalized_dims(input: Traced, normalized_shape: Any, weight: Any, bias: Any, name: str) -> tuple[int, ...]:
-    shape = tuple(normalized_shape) if isinstance(normalized_shape, list | tuple) else (normalized_shape,)
+def _normalized_dims(
+    input: Traced, normalized_shape: Any, weight: Any, bias: Any, name: str
+) -> tuple[int, ...]:
+    shape = (
+        tuple(normalized_shape)
+        if isinstance(normalized_shape, list | tuple)
+        else (normalized_shape,)
+    )
     if not shape:
         raise RuntimeError(
             f"Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got {shape}"
@@ -126,19 +153,30 @@ def _normalized_dims(input: Traced, normalized_shape: Any, weight: Any, bias: An
 
 
 @composite(
-    names=["layer_norm", "nn.functional.layer_norm"], methods=[], onnx="LayerNormalization",
+    names=["layer_norm", "nn.functional.layer_norm"],
+    methods=[],
+    onnx="LayerNormalization",
     samples=calls(
-        (Draw((4, 5)), (5,)), (Draw((2, 3, 4)), (3, 4), Draw((3, 4)), Draw((3, 4))), (Draw((4, 5)), (5,), Draw((5,))),
+        (Draw((4, 5)), (5,)),
+        (Draw((2, 3, 4)), (3, 4), Draw((3, 4)), Draw((3, 4))),
+        (Draw((4, 5)), (5,), Draw((5,))),
         ((Draw((2, 3)), [3]), {"eps": 0.1}),
     ),
-)  # fmt: skip
+)
 def layer_norm(
-    input, normalized_shape: Size, weight=None, bias=None, eps: Operand = 1e-05, cudnn_enable: bool = True
-):  # fmt: skip
+    input,
+    normalized_shape: Size,
+    weight=None,
+    bias=None,
+    eps: Operand = 1e-05,
+    cudnn_enable: bool = True,
+):
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
     dims = _normalized_dims(input, normalized_shape, weight, bias, "layer_norm")
     if not input.dtype.is_floating_point:
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{scalar_type_name(input.dtype)}'")
+        raise NotImplementedError(
+            f"\"LayerNormKernelImpl\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
     x = widened(input)
     count = numel(tuple(x.shape[dim] for dim in dims))
     mean = build.reduce_sum(x, dims) / count
@@ -153,9 +191,14 @@ def layer_norm(
 
 
 @composite(
-    names=["rms_norm", "nn.functional.rms_norm"], methods=[],
-    samples=calls((Draw((4, 5)), (5,)), (Draw((2, 3, 4)), (4,), Draw((4,))), ((Draw((2, 3)), [3]), {"eps": 0.1})),
-)  # fmt: skip
+    names=["rms_norm", "nn.functional.rms_norm"],
+    methods=[],
+    samples=calls(
+        (Draw((4, 5)), (5,)),
+        (Draw((2, 3, 4)), (4,), Draw((4,))),
+        ((Draw((2, 3)), [3]), {"eps": 0.1}),
+    ),
+)
 def rms_norm(input, normalized_shape: Size, weight=None, eps: Operand = None):
     """Scale by the root of the mean square over the last dims."""
     dims = _normalized_dims(input, normalized_shape, weight, None, "rms_norm")
@@ -165,5 +208,3 @@ def rms_norm(input, normalized_shape: Size, weight=None, eps: Operand = None):
     count = numel(tuple(x.shape[dim] for dim in dims))
     result = x * op.rsqrt(build.reduce_sum(x * x, dims) / count + eps)
     return build.convert(result if weight is None else result * widened(weight), input.dtype)
-
-

@@ -14,15 +14,22 @@ from ..graph.trace import Traced
 from . import build
 from .conversion import require_dtype
 from .creation import check_sizes
-from .kinds import Host, Random
+from .kinds import Elementwise, Host, Random, floating
 from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive, unsupported
 
 
 @primitive(
-    Random(lambda shape, bits, generator: (dtypes.uint32 if bits == 32 else dtypes.uint64, tuple(shape), False)),
-    random=True, derivative=NONE,
+    Random(
+        lambda shape, bits, generator: (
+            dtypes.uint32 if bits == 32 else dtypes.uint64,
+            tuple(shape),
+            False,
+        )
+    ),
+    random=True,
+    derivative=NONE,
     reference=lambda shape, bits, generator: draw_bits(generator, shape, bits),
-)  # fmt: skip
+)
 def random_bits(shape, bits, generator):
     """The next outputs of a generator: uint32, or uint64 with the high word drawn first. None: the default generator."""
 
@@ -53,8 +60,12 @@ def double_uniform(shape: Sequence[Any], generator: Any) -> Traced:
 
 def _uniform_arrays(generator: Any, count: int, double: bool) -> Any:
     if double:
-        return (draw_bits(generator, (count,), 64) & numpy.uint64(2**53 - 1)).astype(numpy.float64) * 2.0**-53
-    return (draw_bits(generator, (count,), 32) & numpy.uint32(2**24 - 1)).astype(numpy.float32) * numpy.float32(2.0**-24)
+        return (draw_bits(generator, (count,), 64) & numpy.uint64(2**53 - 1)).astype(
+            numpy.float64
+        ) * 2.0**-53
+    return (draw_bits(generator, (count,), 32) & numpy.uint32(2**24 - 1)).astype(
+        numpy.float32
+    ) * numpy.float32(2.0**-24)
 
 
 def _box_muller_blocks(uniform: Any) -> Any:
@@ -87,20 +98,26 @@ def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
     if count < 16:
         return _few_normals(generator, count).reshape(shape)
     double = dtype is dtypes.float64
-    uniform = _uniform_arrays(generator, count, double)
-    result = uniform.copy()
     whole = count - count % 16
+    # The last count % 16 numbers are drawn, though replaced below, except in half precision.
+    uniform = _uniform_arrays(generator, whole if dtype.itemsize == 2 else count, double)
+    result = numpy.empty(count, uniform.dtype)
     result[:whole] = _box_muller_blocks(uniform[:whole].reshape(-1, 16)).reshape(-1)
     if whole != count:
-        result[-16:] = _box_muller_blocks(_uniform_arrays(generator, 16, double).reshape(1, 16)).reshape(-1)
+        result[-16:] = _box_muller_blocks(
+            _uniform_arrays(generator, 16, double).reshape(1, 16)
+        ).reshape(-1)
     return result.reshape(shape)
 
 
 @primitive(
-    Host(lambda environment, shape, dtype, generator: [(dtype, tuple(shape), False)], impure=True), name="normal_numbers",
-    random=True, derivative=NONE, reference=normal_arrays,
+    Host(lambda environment, shape, dtype, generator: [(dtype, tuple(shape), False)], impure=True),
+    name="normal_numbers",
+    random=True,
+    derivative=NONE,
+    reference=normal_arrays,
     batch=unsupported("drawing normal numbers has no inputs to batch over"),
-)  # fmt: skip
+)
 def normal_numbers(shape, dtype, generator):
     """Standard normal numbers from a generator (None: the default one)."""
 
@@ -115,10 +132,13 @@ def _permutation_arrays(length: int, generator: Any) -> Any:
 
 
 @primitive(
-    Host(lambda environment, length, generator: [(dtypes.int64, (length,), False)], impure=True), name="permutation",
-    random=True, derivative=NONE, reference=_permutation_arrays,
+    Host(lambda environment, length, generator: [(dtypes.int64, (length,), False)], impure=True),
+    name="permutation",
+    random=True,
+    derivative=NONE,
+    reference=_permutation_arrays,
     batch=unsupported("drawing a permutation has no inputs to batch over"),
-)  # fmt: skip
+)
 def permutation(length, generator):
     """0 ... length - 1 in random order."""
 
@@ -130,50 +150,78 @@ def floating_dtype(dtype: DType | None, name: str) -> DType:
     """The dtype of random floating-point numbers."""
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, name)
     if not dtype.is_floating_point:
-        raise NotImplementedError(f"\"{name}\" not implemented for {dtype}; give a floating-point dtype")
+        raise NotImplementedError(
+            f'"{name}" not implemented for {dtype}; give a floating-point dtype'
+        )
     return dtype
 
 
 @composite(names=["rand"], methods=[], random=True, out=True)
 def rand(
-    *size: Size, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    *size: Size,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """Uniform random numbers in [0, 1)."""
     return uniform_numbers(check_sizes(size, "rand"), floating_dtype(dtype, "rand"), generator)
 
 
 @composite(names=["rand_like"], methods=[], random=True)
 def rand_like(
-    input, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    input,
+    *,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     memory_format: Selector = None,
-):  # fmt: skip
+):
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
-    return uniform_numbers(input.shape, floating_dtype(dtype or input.dtype, "rand_like"), generator)
+    return uniform_numbers(
+        input.shape, floating_dtype(dtype or input.dtype, "rand_like"), generator
+    )
 
 
 @composite(names=["randn"], methods=[], random=True, out=True)
 def randn(
-    *size: Size, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    *size: Size,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """Standard normal random numbers."""
-    return normal_numbers.apply(shape=check_sizes(size, "randn"), dtype=floating_dtype(dtype, "randn"), generator=generator)
+    return normal_numbers.apply(
+        shape=check_sizes(size, "randn"), dtype=floating_dtype(dtype, "randn"), generator=generator
+    )
 
 
 @composite(names=["randn_like"], methods=[], random=True)
 def randn_like(
-    input, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    input,
+    *,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     memory_format: Selector = None,
-):  # fmt: skip
+):
     """Standard normal random numbers, in the shape of another tensor."""
     dtype = floating_dtype(dtype or input.dtype, "randn_like")
     return normal_numbers.apply(shape=tuple(input.shape), dtype=dtype, generator=generator)
 
 
-def _integers(low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator: Any, name: str) -> Traced:
+def _integers(
+    low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator: Any, name: str
+) -> Traced:
     if low >= high:
-        raise RuntimeError(f"{name}: random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"{name}: random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     width = high - low
     if width >= 2**32:
         bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
@@ -185,9 +233,16 @@ def _integers(low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator
 
 @composite(names=["randint"], methods=[], random=True, out=True)
 def randint(
-    *bounds_and_size: Size, low: Size = 0, high: Size = None, size: Size = None, generator: Selector = None,
-    dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False,
-):  # fmt: skip
+    *bounds_and_size: Size,
+    low: Size = 0,
+    high: Size = None,
+    size: Size = None,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
     """Random integers from low (0 if left out) up to but without high: ``randint(low, high, size)``."""
     *bounds, shape = bounds_and_size if size is None else (*bounds_and_size, size)
     if len(bounds) == 2:
@@ -197,14 +252,21 @@ def randint(
     if high is None:
         raise TypeError("randint() missing the argument 'high'")
     dtype = dtypes.int64 if dtype is None else require_dtype(dtype, "randint")
-    return _integers(low, high, check_sizes((tuple(shape),), "randint"), dtype, generator, "randint")
+    return _integers(
+        low, high, check_sizes((tuple(shape),), "randint"), dtype, generator, "randint"
+    )
 
 
 @composite(names=["randperm"], methods=[], random=True, out=True)
 def randperm(
-    n: Size, *, generator: Selector = None, dtype: DType | None = None, layout: Selector = None, device: Selector = None,
+    n: Size,
+    *,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
     pin_memory: bool = False,
-):  # fmt: skip
+):
     """The numbers 0 ... n - 1 in random order."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n} (in randperm)")
@@ -221,7 +283,24 @@ def uniform_(self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generato
     dtype = floating_dtype(self.dtype, "uniform_")
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
     numbers = uniform_numbers(self.shape, compute, generator)
-    return build.convert(numbers * (to - from_) + from_, dtype)
+    low, high = (build.convert(build.lift(bound, self.context), compute) for bound in (from_, to))
+    width, low = (build.expand(each, self.shape) for each in (high - low, low))
+    return build.convert(multiply_add.apply(numbers, width, low), dtype)
+
+
+def _multiply_add_arrays(x: Any, y: Any, z: Any) -> Any:
+    wide = numpy.longdouble if x.dtype == numpy.float64 else numpy.float64
+    return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(x.dtype)
+
+
+@primitive(
+    Elementwise(floating),
+    name="multiply_add",
+    derivative=lambda out, x, y, z: (y, x, 1),
+    reference=_multiply_add_arrays,
+)
+def multiply_add(x, y, z):
+    """x * y + z, rounded once."""
 
 
 @composite(name="normal_", methods=["normal_"], random=True)
@@ -230,7 +309,9 @@ def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     dtype = floating_dtype(self.dtype, "normal_")
-    return normal_numbers.apply(shape=tuple(self.shape), dtype=dtype, generator=generator) * std + mean
+    return (
+        normal_numbers.apply(shape=tuple(self.shape), dtype=dtype, generator=generator) * std + mean
+    )
 
 
 @composite(name="bernoulli_", methods=["bernoulli_"], random=True)
@@ -273,6 +354,5 @@ def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Se
     bits = 64 if limit > 2**32 else 32
     draws = random_bits.apply(shape=tuple(self.shape), bits=bits, generator=generator)
     draws = build.convert(draws, dtypes.int64) if bits == 32 else draws
-    return build.convert(draws % limit, self.dtype)
-
-
+    draws = draws & (limit - 1) if limit & (limit - 1) == 0 else draws % limit
+    return build.convert(draws, self.dtype)

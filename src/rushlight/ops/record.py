@@ -30,7 +30,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..graph.trace import METHODS, PRIMITIVES, Number, Traced, apply, contains_traced, current_context
+from ..graph.trace import (
+    METHODS,
+    PRIMITIVES,
+    Number,
+    Traced,
+    apply,
+    contains_traced,
+    current_context,
+)
 
 if TYPE_CHECKING:
     from .kinds import Kind
@@ -40,7 +48,14 @@ FUNCTIONS: dict[str, Record] = {}
 COMPOSITES: dict[str, Composite] = {}
 
 # Other names that NumPy users may give arguments by.
-ARGUMENT_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+ARGUMENT_ALIASES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+}
 
 # Annotations that tell the modes of parameters; one without annotation takes tensors and numbers.
 Tensor = Operand = Mutated = Selector = Dim = Size = Any
@@ -126,7 +141,9 @@ class Record:
         onnx: Any = None,
     ) -> None:
         self.function = function
-        self.name = name or (names[0].rpartition(".")[2] if names else function.__name__.rstrip("_"))
+        self.name = name or (
+            names[0].rpartition(".")[2] if names else function.__name__.rstrip("_")
+        )
         self.names = tuple(names)
         self.signature = inspect.signature(function)
         self.parameters = tuple(map(_parameter, self.signature.parameters.values()))
@@ -167,7 +184,11 @@ class Record:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Trace if an argument is traced or a graph is being traced; else run the operator."""
-        if contains_traced(args) or contains_traced(tuple(kwargs.values())) or current_context() is not None:
+        if (
+            contains_traced(args)
+            or contains_traced(tuple(kwargs.values()))
+            or current_context() is not None
+        ):
             return self.trace(*args, **kwargs)
         if self.operator is None:
             raise RuntimeError(f"{self.name}: the runtime is not loaded; import rushlight")
@@ -186,14 +207,20 @@ class Record:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}(): {error}; the arguments are {self.name}{self.signature}") from None
+            raise TypeError(
+                f"{self.name}(): {error}; the arguments are {self.name}{self.signature}"
+            ) from None
         bound.apply_defaults()
         return bound
 
     def mode(self, position: int | str) -> str:
         """The mode of a positional argument (by its position) or of a keyword argument (by its name)."""
         if isinstance(position, str):
-            name = position if position in self.signature.parameters else ARGUMENT_ALIASES.get(position, position)
+            name = (
+                position
+                if position in self.signature.parameters
+                else ARGUMENT_ALIASES.get(position, position)
+            )
             return next((p.mode for p in self.parameters if p.name == name), "S")
         for parameter in self.parameters[: position + 1]:
             if parameter.variadic:
@@ -217,19 +244,29 @@ class Record:
             if argument is None or mode == "S":
                 return argument
             if isinstance(argument, list | tuple):
-                return (list if isinstance(argument, list) else tuple)(replace(each, mode) for each in argument)
+                return (list if isinstance(argument, list) else tuple)(
+                    replace(each, mode) for each in argument
+                )
             if mode == "Z":
                 is_size = isinstance(argument, int) and not isinstance(argument, bool)
                 return size(argument) if is_size else argument
             return number(argument) if isinstance(argument, Number) else tensor(argument)
 
         mapped = [replace(argument, self.mode(position)) for position, argument in enumerate(args)]
-        return mapped, {name: replace(argument, self.mode(name)) for name, argument in kwargs.items()}
+        return mapped, {
+            name: replace(argument, self.mode(name)) for name, argument in kwargs.items()
+        }
 
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
     annotation = parameter.annotation
-    text = "" if annotation is parameter.empty else annotation if isinstance(annotation, str) else annotation.__name__
+    text = (
+        ""
+        if annotation is parameter.empty
+        else annotation
+        if isinstance(annotation, str)
+        else annotation.__name__
+    )
     word = text.split("|")[0].split("[")[0].strip()
     mode = _MODES.get(word) or ("S" if word in _SELECTORS else "T")
     return Parameter(parameter.name, mode, parameter.kind is parameter.VAR_POSITIONAL)
@@ -262,7 +299,9 @@ class Primitive(Record):
         self.impure = self.random or kind.impure
         missing = kind.missing(self)
         if missing:
-            raise RecordError(f"primitive {self.name} lacks {', '.join(missing)}; say unsupported('why') if it cannot have it")
+            raise RecordError(
+                f"primitive {self.name} lacks {', '.join(missing)}; say unsupported('why') if it cannot have it"
+            )
         if PRIMITIVES.setdefault(self.name, self) is not self:
             raise RecordError(f"two primitives are named {self.name!r}")
 
@@ -279,10 +318,14 @@ class Primitive(Record):
         results = apply(self, inputs, attributes)
         return results[0] if len(results) == 1 else results
 
-    def infer(self, inputs: Sequence[Any], attributes: dict[str, Any], environment: Any) -> list[tuple]:
+    def infer(
+        self, inputs: Sequence[Any], attributes: dict[str, Any], environment: Any
+    ) -> list[tuple]:
         return self.kind.infer(self, inputs, attributes, environment)
 
-    def vjp(self, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict[str, Any]) -> list:
+    def vjp(
+        self, inputs: Sequence, outputs: Sequence, gradients: Sequence, attributes: dict[str, Any]
+    ) -> list:
         if not self.differentiable:
             return [None] * len(inputs)
         rule = self.own_vjp or self.kind.vjp
@@ -290,14 +333,18 @@ class Primitive(Record):
             return list(rule(self, inputs, outputs, gradients, attributes))
         return list(rule(inputs, outputs, gradients, attributes))
 
-    def jvp(self, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict[str, Any]) -> list:
+    def jvp(
+        self, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict[str, Any]
+    ) -> list:
         if not self.differentiable or all(tangent is None for tangent in tangents):
             return [None] * len(outputs)
         if self.own_jvp is None:
             return list(self.kind.jvp(self, inputs, outputs, tangents, attributes))
         return list(self.own_jvp(inputs, outputs, tangents, attributes))
 
-    def batch(self, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict[str, Any]) -> list:
+    def batch(
+        self, inputs: Sequence, batched: Sequence[bool], size: Any, attributes: dict[str, Any]
+    ) -> list:
         if self.own_batch is None:
             return list(self.kind.batch(self, inputs, batched, size, attributes))
         return list(self.own_batch(inputs, batched, size, attributes))
@@ -314,7 +361,13 @@ class Composite(Record):
     several; ``g`` and ``out`` are tuples if there are several outputs); a checked alternative to the derived one.
     """
 
-    def __init__(self, function: Callable[..., Any], *, derivative: Callable[..., Any] | None = None, **common: Any) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        derivative: Callable[..., Any] | None = None,
+        **common: Any,
+    ) -> None:
         super().__init__(function, **common)
         self.derivative = derivative
         if COMPOSITES.setdefault(self.name, self) is not self:

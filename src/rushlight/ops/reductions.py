@@ -86,9 +86,11 @@ def _products_of_others(x: Traced, dims: tuple) -> Traced:
 
 
 @primitive(
-    Reduction(), name="sum", reference=_sum_arrays,
+    Reduction(),
+    name="sum",
+    reference=_sum_arrays,
     transpose=lambda g, x, dims: build.expand(g, x.shape),
-)  # fmt: skip
+)
 def sum_primitive(x, dims):
     """The sum over dims, in the input's dtype."""
 
@@ -99,14 +101,22 @@ def prod_primitive(x, dims):
 
 
 @primitive(
-    Reduction(), name="amax", reference=_keep(numpy.amax), vjp=_share_among_extremes, jvp=_tangent_of_extremes
+    Reduction(),
+    name="amax",
+    reference=_keep(numpy.amax),
+    vjp=_share_among_extremes,
+    jvp=_tangent_of_extremes,
 )
 def amax_primitive(x, dims):
     """The greatest over dims; NaN if there is one."""
 
 
 @primitive(
-    Reduction(), name="amin", reference=_keep(numpy.amin), vjp=_share_among_extremes, jvp=_tangent_of_extremes
+    Reduction(),
+    name="amin",
+    reference=_keep(numpy.amin),
+    vjp=_share_among_extremes,
+    jvp=_tangent_of_extremes,
 )
 def amin_primitive(x, dims):
     """The least over dims; NaN if there is one."""
@@ -122,12 +132,16 @@ def all_primitive(x, dims):
     """Whether all of a bool tensor's elements over dims hold."""
 
 
-@primitive(Reduction(dtypes.int64), name="argmax", derivative=NONE, reference=_arg_arrays(numpy.argmax))
+@primitive(
+    Reduction(dtypes.int64), name="argmax", derivative=NONE, reference=_arg_arrays(numpy.argmax)
+)
 def argmax_primitive(x, dim):
     """The index of the first greatest along dim; NaN counts as greatest."""
 
 
-@primitive(Reduction(dtypes.int64), name="argmin", derivative=NONE, reference=_arg_arrays(numpy.argmin))
+@primitive(
+    Reduction(dtypes.int64), name="argmin", derivative=NONE, reference=_arg_arrays(numpy.argmin)
+)
 def argmin_primitive(x, dim):
     """The index of the first least along dim; NaN counts as least."""
 
@@ -154,21 +168,27 @@ def _check_not_empty(input: Traced, dims: tuple[int, ...], name: str) -> None:
 
 
 _REDUCE_SAMPLES = calls(
-    (Draw((3, 4)),), (Draw(()),), (Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}),
-    ((Draw((2, 3, 4)), -2), {}), ((Draw((0, 3)), 1), {}), ((Draw((0, 3)), 0), {}),
-)  # fmt: skip
+    (Draw((3, 4)),),
+    (Draw(()),),
+    (Draw((3, 4)), 1),
+    ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}),
+    ((Draw((2, 3, 4)), -2), {}),
+    ((Draw((0, 3)), 1), {}),
+    ((Draw((0, 3)), 0), {}),
+)
 _EXTREME_CALLS = calls(
-    (Draw((3, 4)), 1), ((Draw((2, 3, 4)), 0), {"keepdim": True}), ((Draw((3, 4)),), {}), (Draw(()),),
+    (Draw((3, 4)), 1),
+    ((Draw((2, 3, 4)), 0), {"keepdim": True}),
+    ((Draw((3, 4)),), {}),
+    (Draw(()),),
     (Draw((5,), special=(1.0, float("nan"))), 0),
-)  # fmt: skip
+)
 
 
 def _extreme_samples(dtype: DType) -> Any:
     yield from _EXTREME_CALLS(dtype)
     if not dtype.is_complex:
         yield (Draw((0, 3)), 1), {}
-
-
 
 
 # ---------------------------------------------------------------- sums, products, means
@@ -178,13 +198,17 @@ def _extreme_samples(dtype: DType) -> Any:
 def sum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The sum of all elements, or over the given dims."""
     dims = reduced_dims(dim, input.ndim)
-    result = sum_primitive.apply(build.convert(input, accumulation_dtype(input, dtype, "sum")), dims=dims)
+    result = sum_primitive.apply(
+        build.convert(input, accumulation_dtype(input, dtype, "sum")), dims=dims
+    )
     return finish_dims(result, dims, keepdim)
 
 
 @composite(
-    names=["nansum"], out=True, samples=calls((Draw((5,), special=(float("nan"),)),), (Draw((3, 4)), 1)),
-)  # fmt: skip
+    names=["nansum"],
+    out=True,
+    samples=calls((Draw((5,), special=(float("nan"),)),), (Draw((3, 4)), 1)),
+)
 def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The sum, NaN counting as zero."""
     if input.dtype.is_complex:
@@ -194,12 +218,24 @@ def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None
     return sum(input, dim, keepdim, dtype=dtype)
 
 
-@composite(names=["prod"], out=True, onnx="ReduceProd",
-           samples=calls((Draw((3, 4)),), (Draw(()),), (Draw((3, 4)), 1), ((Draw((3, 4)), 0), {"keepdim": True}), (Draw((0, 2)), 0)))  # fmt: skip
+@composite(
+    names=["prod"],
+    out=True,
+    onnx="ReduceProd",
+    samples=calls(
+        (Draw((3, 4)),),
+        (Draw(()),),
+        (Draw((3, 4)), 1),
+        ((Draw((3, 4)), 0), {"keepdim": True}),
+        (Draw((0, 2)), 0),
+    ),
+)
 def prod(input, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The product of all elements, or along a dim."""
     dims = reduced_dims(dim, input.ndim)
-    result = prod_primitive.apply(build.convert(input, accumulation_dtype(input, dtype, "prod")), dims=dims)
+    result = prod_primitive.apply(
+        build.convert(input, accumulation_dtype(input, dtype, "prod")), dims=dims
+    )
     return finish_dims(result, dims, keepdim)
 
 
@@ -215,9 +251,11 @@ def _mean_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
 
 
 @composite(
-    names=["mean"], out=True, onnx="ReduceMean",
+    names=["mean"],
+    out=True,
+    onnx="ReduceMean",
     samples=_REDUCE_SAMPLES,
-)  # fmt: skip
+)
 def mean(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The mean of all elements, or over the given dims."""
     dims = reduced_dims(dim, input.ndim)
@@ -229,7 +267,9 @@ def mean(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None =
 # ---------------------------------------------------------------- variance
 
 
-def _moments(input: Traced, dims: tuple[int, ...], correction: Any, name: str) -> tuple[Traced, Traced]:
+def _moments(
+    input: Traced, dims: tuple[int, ...], correction: Any, name: str
+) -> tuple[Traced, Traced]:
     """Variance and mean, dims kept."""
     if not input.dtype.is_differentiable:
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
@@ -258,13 +298,24 @@ def _variance_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, 
 
 
 _VARIANCE_SAMPLES = calls(
-    (Draw((3, 4)),), (Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True, "correction": 0}),
-    (Draw((3, 4)), False), ((Draw((3, 4)), 0), {"unbiased": False}), (Draw((1, 3)), 0),
-)  # fmt: skip
+    (Draw((3, 4)),),
+    (Draw((3, 4)), 1),
+    ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True, "correction": 0}),
+    (Draw((3, 4)), False),
+    ((Draw((3, 4)), 0), {"unbiased": False}),
+    (Draw((1, 3)), 0),
+)
 
 
 @composite(names=["var"], out=True, samples=_VARIANCE_SAMPLES)
-def var(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+def var(
+    input,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Selector = None,
+):
     """The variance, divided by the count minus correction."""
     dim, correction = _variance_arguments(dim, unbiased, correction)
     dims = reduced_dims(dim, input.ndim)
@@ -272,13 +323,27 @@ def var(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = Fa
 
 
 @composite(names=["std"], out=True, samples=_VARIANCE_SAMPLES)
-def std(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+def std(
+    input,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Selector = None,
+):
     """The standard deviation: the square root of var."""
     return op.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
 
 
 @composite(names=["var_mean"], samples=_VARIANCE_SAMPLES)
-def var_mean(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+def var_mean(
+    input,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Selector = None,
+):
     """The variance and the mean."""
     dim, correction = _variance_arguments(dim, unbiased, correction)
     dims = reduced_dims(dim, input.ndim)
@@ -287,7 +352,14 @@ def var_mean(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool
 
 
 @composite(names=["std_mean"], samples=_VARIANCE_SAMPLES)
-def std_mean(input, dim: Dim = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Selector = None):
+def std_mean(
+    input,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Selector = None,
+):
     """The standard deviation and the mean."""
     variance, average = var_mean(input, dim, unbiased, keepdim, correction=correction)
     return op.sqrt(variance), average
@@ -301,7 +373,9 @@ MinMax = namedtuple("aminmax", ("min", "max"))
 
 def _check_real(input: Traced, name: str) -> None:
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'")
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
 
 
 def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
@@ -324,7 +398,10 @@ def amin(input, dim: Dim = (), keepdim: bool = False):
     return _amax(input, dim, keepdim, "amin")
 
 
-@composite(names=["aminmax"], samples=calls((Draw((3, 4)),), ((Draw((3, 4)),), {"dim": 1, "keepdim": True})))
+@composite(
+    names=["aminmax"],
+    samples=calls((Draw((3, 4)),), ((Draw((3, 4)),), {"dim": 1, "keepdim": True})),
+)
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     """The least and the greatest element."""
     return MinMax(_amax(input, dim, keepdim, "amin"), _amax(input, dim, keepdim, "amax"))
@@ -336,9 +413,13 @@ def _extreme_with_index(input: Traced, dim: Any, keepdim: bool, name: str) -> An
     if not input.ndim:
         return ValuesIndices[name](input, build.full_like(input, 0, dtypes.int64))
     _check_not_empty(input, (dim,), name)
-    index = (argmax_primitive if name == "max" else argmin_primitive).apply(_orderable(input), dim=dim)
+    index = (argmax_primitive if name == "max" else argmin_primitive).apply(
+        _orderable(input), dim=dim
+    )
     values = op.gather(input, dim, index)
-    return ValuesIndices[name](finish_dims(values, (dim,), keepdim), finish_dims(index, (dim,), keepdim))
+    return ValuesIndices[name](
+        finish_dims(values, (dim,), keepdim), finish_dims(index, (dim,), keepdim)
+    )
 
 
 def _orderable(input: Traced) -> Traced:
@@ -376,7 +457,9 @@ def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     rank = input.ndim
     if dim is None:
         if numel(input.shape) == 0:
-            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            raise IndexError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
         flat = build.reshape(input, (numel(input.shape),))
         return build.reshape(record.apply(_orderable(flat), dim=0), (1,) * rank if keepdim else ())
     dim = normalize_dim(dim, rank)
@@ -430,9 +513,16 @@ def count_nonzero(input, dim: Dim = None):
 
 
 @composite(
-    names=["logsumexp", "special.logsumexp"], methods=["logsumexp"], out=True, onnx="ReduceLogSumExp",
-    samples=calls((Draw((3, 4)), 1), ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}), (Draw((3,), special=(-float("inf"),) * 3), 0)),
-)  # fmt: skip
+    names=["logsumexp", "special.logsumexp"],
+    methods=["logsumexp"],
+    out=True,
+    onnx="ReduceLogSumExp",
+    samples=calls(
+        (Draw((3, 4)), 1),
+        ((Draw((2, 3, 4)), (0, 2)), {"keepdim": True}),
+        (Draw((3,), special=(-float("inf"),) * 3), 0),
+    ),
+)
 def logsumexp(input, dim: Dim, keepdim: bool = False):
     """log(sum(exp(input))); shifting by the maximum prevents overflow."""
     if input.dtype.is_integral:
@@ -446,12 +536,20 @@ def logsumexp(input, dim: Dim, keepdim: bool = False):
     return finish_dims(op.log(total) + shift, dims, keepdim)
 
 
-@composite(name="sum_to_size", methods=["sum_to_size"], samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)))
+@composite(
+    name="sum_to_size",
+    methods=["sum_to_size"],
+    samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)),
+)
 def sum_to_size(input, *size: Size):
     """The sum over the dims that broadcasting from ``size`` would add or stretch."""
     shape = flatten_sizes(size)
-    if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(input.shape):
-        raise RuntimeError(f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)")
+    if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(
+        input.shape
+    ):
+        raise RuntimeError(
+            f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)"
+        )
     if tuple(shape) == tuple(input.shape):
         return input
     return build.sum_to(build.convert(input, accumulation_dtype(input, None, "sum_to_size")), shape)

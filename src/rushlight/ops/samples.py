@@ -33,7 +33,9 @@ class Draw:
         if dtype.is_integral:
             low = int(self.low if dtype.is_signed else max(self.low, 0))
             high = max(int(self.high), low + 1)
-            return random.integers(low, high, self.shape) % (2 if dtype.kind == "b" else high + abs(low) + 1 if low >= 0 else 2**62)
+            return random.integers(low, high, self.shape) % (
+                2 if dtype.kind == "b" else high + abs(low) + 1 if low >= 0 else 2**62
+            )
         result = random.uniform(self.low, self.high, self.shape)
         if dtype.is_complex:
             result = result + 1j * random.uniform(self.low, self.high, self.shape)
@@ -45,7 +47,9 @@ class Draw:
 SHAPES: tuple[tuple[int, ...], ...] = ((), (5,), (1, 3), (3, 4), (0, 3), (2, 3, 4))
 
 
-def unary(low: float = -4, high: float = 4, special: Sequence[float] = (), **keywords: Any) -> Samples:
+def unary(
+    low: float = -4, high: float = 4, special: Sequence[float] = (), **keywords: Any
+) -> Samples:
     """One tensor, of several shapes."""
 
     def samples(dtype: DType) -> Iterator[Sample]:
@@ -56,11 +60,22 @@ def unary(low: float = -4, high: float = 4, special: Sequence[float] = (), **key
 
 
 def binary(
-    low: float = -4, high: float = 4, other: tuple[float, float] | None = None, numbers: Sequence[Any] = ()
+    low: float = -4,
+    high: float = 4,
+    other: tuple[float, float] | None = None,
+    numbers: Sequence[Any] = (),
 ) -> Samples:
     """Two tensors that broadcast, and a tensor with each of ``numbers``."""
     other_low, other_high = other or (low, high)
-    pairs = [((), ()), ((3,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((1,), (5,))]
+    pairs = [
+        ((), ()),
+        ((3,), ()),
+        ((), (3,)),
+        ((2, 3), (2, 3)),
+        ((2, 1, 3), (4, 1)),
+        ((0, 3), (3,)),
+        ((1,), (5,)),
+    ]
 
     def samples(dtype: DType) -> Iterator[Sample]:
         for left, right in pairs:
@@ -82,7 +97,13 @@ def calls(*samples: Sample | tuple[Any, ...]) -> Samples:
     return lambda dtype: normalized()
 
 
-def with_dim(rank: tuple[int, int] = (1, 3), low: float = -4, high: float = 4, empty: bool = True, **keywords: Any) -> Samples:
+def with_dim(
+    rank: tuple[int, int] = (1, 3),
+    low: float = -4,
+    high: float = 4,
+    empty: bool = True,
+    **keywords: Any,
+) -> Samples:
     """A tensor and each of its dims."""
 
     def samples(dtype: DType) -> Iterator[Sample]:

@@ -20,13 +20,17 @@ _WIDE = {"f": numpy.float64, "c": numpy.complex128}
 
 def reversed_cumsum(g: Any, x: Any, dim: int) -> Any:
     """The transpose of cumsum: the running sum from the end."""
-    return flip_primitive.apply(cumsum_primitive.apply(flip_primitive.apply(g, dims=(dim,)), dim=dim), dims=(dim,))
+    return flip_primitive.apply(
+        cumsum_primitive.apply(flip_primitive.apply(g, dims=(dim,)), dim=dim), dims=(dim,)
+    )
 
 
 @primitive(
-    Scan(), name="cumsum", transpose=reversed_cumsum,
+    Scan(),
+    name="cumsum",
+    transpose=reversed_cumsum,
     reference=lambda x, dim: numpy.cumsum(x, axis=dim, dtype=_WIDE.get(x.dtype.kind, x.dtype)),
-)  # fmt: skip
+)
 def cumsum_primitive(x, dim):
     """The running sum along dim, in the input's dtype."""
 

@@ -16,17 +16,24 @@ _MASK = Draw((2, 3), 0, 2, dtype=dtypes.bool)
 
 
 @primitive(
-    Elementwise(everything), name="where", reference=numpy.where,
+    Elementwise(everything),
+    name="where",
+    reference=numpy.where,
     derivative=lambda out, condition, x, y: (None, condition, ~condition),
-)  # fmt: skip
+)
 def chosen(condition, x, y):
     """x where the condition holds, else y."""
 
 
 @composite(
-    names=["where"], methods=[], out=True, onnx="Where",
-    samples=calls((_MASK, Draw((2, 3)), Draw((3,))), (_MASK, Draw(()), 2.0), (_MASK, 1, Draw((2, 1)))),
-)  # fmt: skip
+    names=["where"],
+    methods=[],
+    out=True,
+    onnx="Where",
+    samples=calls(
+        (_MASK, Draw((2, 3)), Draw((3,))), (_MASK, Draw(()), 2.0), (_MASK, 1, Draw((2, 1)))
+    ),
+)
 def where(condition, input=None, other=None):
     """input where the condition holds, else other. With the condition alone: the indices where it holds."""
     if input is None and other is None:
@@ -34,7 +41,9 @@ def where(condition, input=None, other=None):
     if condition.dtype is dtypes.uint8:
         condition = build.convert(condition, dtypes.bool)
     if condition.dtype is not dtypes.bool:
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+        )
     return build.select_where(condition, input, other, computed_dtype(input, other))
 
 
@@ -45,28 +54,39 @@ def where_method(self, condition, other):
 
 
 @composite(
-    names=["masked_fill"], inplace=True,
-    samples=calls((Draw((2, 3)), _MASK, 2), (Draw((3,)), _MASK, 0.0), (Draw((2, 3)), _MASK, Draw(()))),
-)  # fmt: skip
+    names=["masked_fill"],
+    inplace=True,
+    samples=calls(
+        (Draw((2, 3)), _MASK, 2), (Draw((3,)), _MASK, 0.0), (Draw((2, 3)), _MASK, Draw(()))
+    ),
+)
 def masked_fill(input, mask, value):
     """The input with value where the mask is true."""
     if mask.dtype is not dtypes.bool:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}"
+        )
     if isinstance(value, Traced) and value.shape:
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     kind = build.lift(value, input.context, "masked_fill").dtype
-    if (kind.is_complex and not input.dtype.is_complex) or (kind.is_floating_point and input.dtype.is_integral and not build.is_number(value)):
+    if (kind.is_complex and not input.dtype.is_complex) or (
+        kind.is_floating_point and input.dtype.is_integral and not build.is_number(value)
+    ):
         raise RuntimeError(f"value cannot be converted to type {input.dtype} without overflow")
     return build.select_where(mask, value, input, input.dtype)
 
 
 @primitive(
-    Elementwise(integers | floating), names=["relu", "nn.functional.relu"], methods=["relu"], derivative=lambda out, x: out > 0,
-    scalar=lambda s, x: s.maximum(x, 0), reference=lambda x: numpy.maximum(x, 0), onnx="Relu",
+    Elementwise(integers | floating),
+    names=["relu", "nn.functional.relu"],
+    methods=["relu"],
+    derivative=lambda out, x: out > 0,
+    scalar=lambda s, x: s.maximum(x, 0),
+    reference=lambda x: numpy.maximum(x, 0),
+    onnx="Relu",
     samples=unary(special=[float("inf"), -float("inf"), float("nan"), 0.0]),
-)  # fmt: skip
+)
 def relu(input):
     """The input where it is positive, else 0."""
-

@@ -44,26 +44,34 @@ class _Expand(View):
 
 
 @primitive(
-    _Expand(lambda x, shape: shape, _expand_shift), name="expand",
-    transpose=lambda g, x, shape: build.sum_to(g, x.shape), reference=lambda x, shape: numpy.broadcast_to(x, shape),
-)  # fmt: skip
+    _Expand(lambda x, shape: shape, _expand_shift),
+    name="expand",
+    transpose=lambda g, x, shape: build.sum_to(g, x.shape),
+    reference=lambda x, shape: numpy.broadcast_to(x, shape),
+)
 def expand_primitive(x, shape):
     """Repeat along dims of size 1 and along new leading dims."""
 
 
 @primitive(
-    View(lambda x, shape: shape, _expand_shift), name="reshape",
-    transpose=lambda g, x, shape: build.reshape(g, x.shape), reference=lambda x, shape: numpy.reshape(x, shape),
-)  # fmt: skip
+    View(lambda x, shape: shape, _expand_shift),
+    name="reshape",
+    transpose=lambda g, x, shape: build.reshape(g, x.shape),
+    reference=lambda x, shape: numpy.reshape(x, shape),
+)
 def reshape_primitive(x, shape):
     """The elements in row-major order, in another shape."""
 
 
 @primitive(
-    View(lambda x, dims: tuple(x.shape[dim] for dim in dims), lambda x, size, dims: {"dims": (0, *shifted(dims))}),
-    name="permute", transpose=lambda g, x, dims: build.permute(g, _inverse(dims)),
+    View(
+        lambda x, dims: tuple(x.shape[dim] for dim in dims),
+        lambda x, size, dims: {"dims": (0, *shifted(dims))},
+    ),
+    name="permute",
+    transpose=lambda g, x, dims: build.permute(g, _inverse(dims)),
     reference=lambda x, dims: numpy.transpose(x, dims),
-)  # fmt: skip
+)
 def permute_primitive(x, dims):
     """The dims in another order."""
 
@@ -85,25 +93,33 @@ def _shift_dim(x: Traced, size: Any, dim: int, **others: Any) -> dict[str, Any]:
 
 
 @primitive(
-    View(lambda x, dim, start, step, length: _with_size(x.shape, dim, length), _shift_dim), name="slice",
-    transpose=lambda g, x, dim, start, step, length: build.pad(g, dim, start, x.shape[dim], step), reference=_slice_arrays,
-)  # fmt: skip
+    View(lambda x, dim, start, step, length: _with_size(x.shape, dim, length), _shift_dim),
+    name="slice",
+    transpose=lambda g, x, dim, start, step, length: build.pad(g, dim, start, x.shape[dim], step),
+    reference=_slice_arrays,
+)
 def slice_primitive(x, dim, start, step, length):
     """The elements start, start + step, ... along dim; step > 0."""
 
 
 @primitive(
-    View(lambda x, dim, before, size, step: _with_size(x.shape, dim, size), _shift_dim), name="pad",
-    transpose=lambda g, x, dim, before, size, step: build.slice_(g, dim, before, step, x.shape[dim]), reference=_pad_arrays,
-)  # fmt: skip
+    View(lambda x, dim, before, size, step: _with_size(x.shape, dim, size), _shift_dim),
+    name="pad",
+    transpose=lambda g, x, dim, before, size, step: build.slice_(
+        g, dim, before, step, x.shape[dim]
+    ),
+    reference=_pad_arrays,
+)
 def pad_primitive(x, dim, before, size, step):
     """Zeros of ``size`` along dim, with the elements at before, before + step, ...: the transpose of slice."""
 
 
 @primitive(
-    View(lambda x, dims: tuple(x.shape), lambda x, size, dims: {"dims": shifted(dims)}), name="flip",
-    transpose=lambda g, x, dims: flip_primitive.apply(g, dims=dims), reference=lambda x, dims: numpy.flip(x, dims),
-)  # fmt: skip
+    View(lambda x, dims: tuple(x.shape), lambda x, size, dims: {"dims": shifted(dims)}),
+    name="flip",
+    transpose=lambda g, x, dims: flip_primitive.apply(g, dims=dims),
+    reference=lambda x, dims: numpy.flip(x, dims),
+)
 def flip_primitive(x, dims):
     """The elements in reverse order along dims."""
 
@@ -114,9 +130,15 @@ def flip_primitive(x, dims):
 def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...]:
     """Sizes of which one may be -1, for all the elements of the input."""
     total = numel(input.shape)
-    unknown = [position for position, size in enumerate(sizes) if isinstance(size, int) and size == -1]
+    unknown = [
+        position for position, size in enumerate(sizes) if isinstance(size, int) and size == -1
+    ]
     for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, int | SymbolicInt) and not hasattr(size, "__index__"):
+        if (
+            isinstance(size, bool)
+            or not isinstance(size, int | SymbolicInt)
+            and not hasattr(size, "__index__")
+        ):
             raise TypeError(f"{name}(): sizes must be ints, not {type(size).__name__}")
         if isinstance(size, int) and size < -1:
             raise RuntimeError(f"invalid shape dimension {size} (in {name})")
@@ -140,33 +162,59 @@ def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...
     return _with_size(tuple(sizes), unknown[0], total // known)
 
 
-@composite(names=["reshape"], views="input", onnx="Reshape",
-           samples=calls((Draw((2, 6)), (3, 4)), (Draw((2, 6)), (-1,)), (Draw(()), (1, 1)), (Draw((0, 3)), (3, 0)), (Draw((2, 6)), (2, -1, 3))))  # fmt: skip
+@composite(
+    names=["reshape"],
+    views="input",
+    onnx="Reshape",
+    samples=calls(
+        (Draw((2, 6)), (3, 4)),
+        (Draw((2, 6)), (-1,)),
+        (Draw(()), (1, 1)),
+        (Draw((0, 3)), (3, 0)),
+        (Draw((2, 6)), (2, -1, 3)),
+    ),
+)
 def reshape(input, *shape: Size):
     """The elements in row-major order, in another shape; one size may be -1."""
     return build.reshape(input, infer_size(flatten_sizes(shape), input, "reshape"))
 
 
-@composite(name="view", methods=["view"], views="input", samples=calls((Draw((2, 6)), (3, 4)), (Draw((2, 6)), -1, 4)))
+@composite(
+    name="view",
+    methods=["view"],
+    views="input",
+    samples=calls((Draw((2, 6)), (3, 4)), (Draw((2, 6)), -1, 4)),
+)
 def view(input, *shape: Size):
     """The elements in another shape."""
     return build.reshape(input, infer_size(flatten_sizes(shape), input, "view"))
 
 
-@composite(name="view_as", methods=["view_as"], views="input", samples=calls((Draw((2, 6)), Draw((4, 3)))))
+@composite(
+    name="view_as", methods=["view_as"], views="input", samples=calls((Draw((2, 6)), Draw((4, 3))))
+)
 def view_as(input, other):
     """The elements in the shape of another tensor."""
     return view(input, *other.shape)
 
 
-@composite(name="reshape_as", methods=["reshape_as"], views="input", samples=calls((Draw((2, 6)), Draw((4, 3)))))
+@composite(
+    name="reshape_as",
+    methods=["reshape_as"],
+    views="input",
+    samples=calls((Draw((2, 6)), Draw((4, 3)))),
+)
 def reshape_as(input, other):
     """The elements in the shape of another tensor."""
     return reshape(input, *other.shape)
 
 
-@composite(names=["flatten"], views="input", onnx="Flatten",
-           samples=calls((Draw((2, 3, 4)),), (Draw((2, 3, 4)), 1), (Draw((2, 3, 4)), 0, 1), (Draw(()),)))  # fmt: skip
+@composite(
+    names=["flatten"],
+    views="input",
+    onnx="Flatten",
+    samples=calls((Draw((2, 3, 4)),), (Draw((2, 3, 4)), 1), (Draw((2, 3, 4)), 0, 1), (Draw(()),)),
+)
 def flatten(input, start_dim: int = 0, end_dim: int = -1):
     """The dims from start_dim to end_dim as one."""
     start, end = normalize_dim(start_dim, input.ndim), normalize_dim(end_dim, input.ndim)
@@ -178,28 +226,52 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
     return build.reshape(input, (*input.shape[:start], merged, *input.shape[end + 1 :]))
 
 
-@composite(names=["unflatten"], views="input", samples=calls((Draw((2, 6)), 1, (2, 3)), (Draw((2, 6)), -1, (-1, 3))))
+@composite(
+    names=["unflatten"],
+    views="input",
+    samples=calls((Draw((2, 6)), 1, (2, 3)), (Draw((2, 6)), -1, (-1, 3))),
+)
 def unflatten(input, dim: int, sizes: Size):
     """One dim as several."""
     dim = normalize_dim(dim, input.ndim)
     sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     if any(isinstance(size, int) and size == -1 for size in sizes):
         known = numel(tuple(size for size in sizes if not (isinstance(size, int) and size == -1)))
-        sizes = tuple(input.shape[dim] // known if isinstance(size, int) and size == -1 else size for size in sizes)
+        sizes = tuple(
+            input.shape[dim] // known if isinstance(size, int) and size == -1 else size
+            for size in sizes
+        )
     if numel(sizes) != input.shape[dim]:
-        raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({input.shape[dim]})")
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({input.shape[dim]})"
+        )
     return build.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
 
-@composite(names=["squeeze"], views="input", onnx="Squeeze",
-           samples=calls((Draw((1, 3, 1)),), (Draw((1, 3, 1)), 0), (Draw((1, 3, 1)), 1), (Draw((1, 3, 1)), (0, -1)), (Draw(()), 0)))  # fmt: skip
+@composite(
+    names=["squeeze"],
+    views="input",
+    onnx="Squeeze",
+    samples=calls(
+        (Draw((1, 3, 1)),),
+        (Draw((1, 3, 1)), 0),
+        (Draw((1, 3, 1)), 1),
+        (Draw((1, 3, 1)), (0, -1)),
+        (Draw(()), 0),
+    ),
+)
 def squeeze(input, dim: Dim = None):
     """Without the dims of size 1, or without those of the given dims that have size 1."""
     dims = normalize_dims(dim, input.ndim)
     return build.drop_dims(input, [each for each in dims if input.shape[each] == 1])
 
 
-@composite(names=["unsqueeze"], views="input", onnx="Unsqueeze", samples=calls((Draw((2, 3)), 0), (Draw((2, 3)), -1), (Draw(()), 0)))
+@composite(
+    names=["unsqueeze"],
+    views="input",
+    onnx="Unsqueeze",
+    samples=calls((Draw((2, 3)), 0), (Draw((2, 3)), -1), (Draw(()), 0)),
+)
 def unsqueeze(input, dim: int):
     """With a dim of size 1 at ``dim``."""
     return build.insert_dim(input, normalize_dim(dim, input.ndim + 1))
@@ -214,8 +286,15 @@ def ravel(input):
 # ---------------------------------------------------------------- expand
 
 
-@composite(name="expand", methods=["expand"], views="input", onnx="Expand",
-           samples=calls((Draw((1, 3)), 2, 3), (Draw((3, 1)), (2, -1, 4)), (Draw(()), (2,)), (Draw((1,)), (0,))))  # fmt: skip
+@composite(
+    name="expand",
+    methods=["expand"],
+    views="input",
+    onnx="Expand",
+    samples=calls(
+        (Draw((1, 3)), 2, 3), (Draw((3, 1)), (2, -1, 4)), (Draw(()), (2,)), (Draw((1,)), (0,))
+    ),
+)
 def expand(input, *size: Size, implicit: bool = False):
     """Repeat along dims of size 1; -1 keeps a size."""
     return build.expand(input, expanded_shape(input, flatten_sizes(size), "expand"))
@@ -249,7 +328,12 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
     return tuple(shape)
 
 
-@composite(name="expand_as", methods=["expand_as"], views="input", samples=calls((Draw((1, 3)), Draw((2, 3)))))
+@composite(
+    name="expand_as",
+    methods=["expand_as"],
+    views="input",
+    samples=calls((Draw((1, 3)), Draw((2, 3)))),
+)
 def expand_as(input, other):
     """Repeat to the shape of another tensor."""
     return build.expand(input, expanded_shape(input, other.shape, "expand_as"))
@@ -261,7 +345,11 @@ def broadcast_to(input, size: Size):
     return build.expand(input, expanded_shape(input, tuple(size), "broadcast_to"))
 
 
-@composite(name="repeat", methods=["repeat"], samples=calls((Draw((2, 3)), 2, 1), (Draw((3,)), (2, 2)), (Draw((2,)), 0)))
+@composite(
+    name="repeat",
+    methods=["repeat"],
+    samples=calls((Draw((2, 3)), 2, 1), (Draw((3,)), (2, 2)), (Draw((2,)), 0)),
+)
 def repeat(input, *repeats: Size):
     """The tensor so many times along each dim."""
     counts = flatten_sizes(repeats)
@@ -273,8 +361,12 @@ def repeat(input, *repeats: Size):
         )
     sizes = (*[1] * lead, *input.shape)
     apart = build.reshape(input, [each for size in sizes for each in (1, size)])
-    repeated = build.expand(apart, [each for count, size in zip(counts, sizes, strict=True) for each in (count, size)])
-    return build.reshape(repeated, [count * size for count, size in zip(counts, sizes, strict=True)])
+    repeated = build.expand(
+        apart, [each for count, size in zip(counts, sizes, strict=True) for each in (count, size)]
+    )
+    return build.reshape(
+        repeated, [count * size for count, size in zip(counts, sizes, strict=True)]
+    )
 
 
 @composite(names=["tile"], samples=calls((Draw((2, 3)), (2,)), (Draw((3,)), (2, 2))))
@@ -287,8 +379,12 @@ def tile(input, *dims: Size):
 # ---------------------------------------------------------------- order of dims
 
 
-@composite(names=["permute"], views="input", onnx="Transpose",
-           samples=calls((Draw((2, 3, 4)), (2, 0, 1)), (Draw((2, 3)), (-1, 0)), (Draw(()), ())))  # fmt: skip
+@composite(
+    names=["permute"],
+    views="input",
+    onnx="Transpose",
+    samples=calls((Draw((2, 3, 4)), (2, 0, 1)), (Draw((2, 3)), (-1, 0)), (Draw(()), ())),
+)
 def permute(input, *dims: Selector):
     """The dims in another order."""
     order = flatten_sizes(dims)
@@ -300,7 +396,11 @@ def permute(input, *dims: Selector):
     return build.permute(input, normalize_dims(order, input.ndim))
 
 
-@composite(names=["transpose", "swapaxes", "swapdims"], views="input", samples=calls((Draw((2, 3, 4)), 0, -1), (Draw((2, 3)), 1, 1), (Draw(()), 0, 0)))
+@composite(
+    names=["transpose", "swapaxes", "swapdims"],
+    views="input",
+    samples=calls((Draw((2, 3, 4)), 0, -1), (Draw((2, 3)), 1, 1), (Draw(()), 0, 0)),
+)
 def transpose(input, dim0: int, dim1: int):
     """Two dims exchanged."""
     first, second = normalize_dim(dim0, input.ndim), normalize_dim(dim1, input.ndim)
@@ -324,7 +424,11 @@ def adjoint(input):
     return build.conjugate(transpose(input, -2, -1))
 
 
-@composite(names=["movedim", "moveaxis"], views="input", samples=calls((Draw((2, 3, 4)), 0, 2), (Draw((2, 3, 4)), (0, 1), (2, 0))))
+@composite(
+    names=["movedim", "moveaxis"],
+    views="input",
+    samples=calls((Draw((2, 3, 4)), 0, 2), (Draw((2, 3, 4)), (0, 1), (2, 0))),
+)
 def movedim(input, source: Dim, destination: Dim):
     """Some dims at other places, the others in their order."""
     origins, targets = normalize_dims(source, input.ndim), normalize_dims(destination, input.ndim)
@@ -334,13 +438,20 @@ def movedim(input, source: Dim, destination: Dim):
         )
     rest = iter([dim for dim in range(input.ndim) if dim not in origins])
     placed = dict(zip(targets, origins, strict=True))
-    return build.permute(input, [placed[dim] if dim in placed else next(rest) for dim in range(input.ndim)])
+    return build.permute(
+        input, [placed[dim] if dim in placed else next(rest) for dim in range(input.ndim)]
+    )
 
 
-@composite(names=["flip"], samples=calls((Draw((2, 3)), (0,)), (Draw((2, 3)), (0, 1)), (Draw((2, 3)), (-1,))))
+@composite(
+    names=["flip"],
+    samples=calls((Draw((2, 3)), (0,)), (Draw((2, 3)), (0, 1)), (Draw((2, 3)), (-1,))),
+)
 def flip(input, *dims: Selector):
     """The elements in reverse order along dims."""
-    return flip_primitive.apply(input, dims=tuple(sorted(normalize_dims(flatten_sizes(dims), input.ndim))))
+    return flip_primitive.apply(
+        input, dims=tuple(sorted(normalize_dims(flatten_sizes(dims), input.ndim)))
+    )
 
 
 @composite(names=["fliplr"], samples=calls((Draw((2, 3)),)))
@@ -364,33 +475,47 @@ def select_dim(input: Traced, dim: int, index: Any, name: str = "select") -> Tra
         raise IndexError(f"{name}() cannot be applied to a 0-dim tensor.")
     size = input.shape[dim]
     if index < -size or index >= size:
-        raise IndexError(f"{name}(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
+        raise IndexError(
+            f"{name}(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
     start = index + size if index < 0 else index
     return build.drop_dims(build.slice_(input, dim, start, 1, 1), (dim,))
 
 
-@composite(names=["select"], views="input", samples=calls((Draw((2, 3)), 0, 1), (Draw((2, 3)), -1, -1)))
+@composite(
+    names=["select"], views="input", samples=calls((Draw((2, 3)), 0, 1), (Draw((2, 3)), -1, -1))
+)
 def select(input, dim: int, index: Size):
     """One position along a dim, which goes."""
     return select_dim(input, normalize_dim(dim, input.ndim), index)
 
 
-@composite(names=["narrow"], views="input", samples=calls((Draw((5, 3)), 0, 1, 3), (Draw((5, 3)), 0, -2, 2), (Draw((5,)), 0, 5, 0)))
+@composite(
+    names=["narrow"],
+    views="input",
+    samples=calls((Draw((5, 3)), 0, 1, 3), (Draw((5, 3)), 0, -2, 2), (Draw((5,)), 0, 5, 0)),
+)
 def narrow(input, dim: int, start: Size, length: Size):
     """The ``length`` positions from start along a dim."""
     if not input.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Traced):
-        raise NotImplementedError("narrow(): start must be an int; use index_select for a start that is computed")
+        raise NotImplementedError(
+            "narrow(): start must be an int; use index_select for a start that is computed"
+        )
     dim = normalize_dim(dim, input.ndim)
     size = input.shape[dim]
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, but got {length}.")
     if start < -size or start > size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) (in narrow)")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) (in narrow)"
+        )
     start = start + size if start < 0 else start
     if start + length > size:
-        raise RuntimeError(f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size}).")
+        raise RuntimeError(
+            f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size})."
+        )
     return build.slice_(input, dim, start, 1, length)
 
 
@@ -419,7 +544,9 @@ def unbind(input, dim: int = 0):
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
-    return tuple(select_dim(input, dim, index) for index in range(concrete_size(input.shape[dim], "unbind")))
+    return tuple(
+        select_dim(input, dim, index) for index in range(concrete_size(input.shape[dim], "unbind"))
+    )
 
 
 def concrete_size(size: Any, name: str) -> int:
@@ -427,15 +554,18 @@ def concrete_size(size: Any, name: str) -> int:
     if isinstance(size, SymbolicInt):
         hint = size.hint
         if hint is None or size != hint:
-            raise RuntimeError(f"{name}: the number of results depends on a size that is unknown here")
+            raise RuntimeError(
+                f"{name}: the number of results depends on a size that is unknown here"
+            )
         return hint
     return size
 
 
 @composite(
-    names=["split"], views="tensor",
+    names=["split"],
+    views="tensor",
     samples=calls((Draw((5, 2)), 2), (Draw((5, 2)), (1, 4)), ((Draw((2, 6)), 3), {"dim": 1})),
-)  # fmt: skip
+)
 def split(tensor, split_size_or_sections: Selector, dim: int = 0):
     """Pieces of a size, the last perhaps smaller, or of the given sizes."""
     dim = normalize_dim(dim, tensor.ndim)
@@ -443,7 +573,9 @@ def split(tensor, split_size_or_sections: Selector, dim: int = 0):
     sections = split_size_or_sections
     if isinstance(sections, int):
         if sections < 0 or (sections == 0 and size):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={sections}")
+            raise RuntimeError(
+                f"split expects split_size be non-negative, but got split_size={sections}"
+            )
         step = sections or 1
         sections = [min(step, size - start) for start in range(0, max(size, 1), step)]
     if sum(sections) != size:
@@ -452,10 +584,17 @@ def split(tensor, split_size_or_sections: Selector, dim: int = 0):
             f"split_sizes={list(sections)}"
         )
     starts = [sum(sections[:position]) for position in range(len(sections))]
-    return tuple(build.slice_(tensor, dim, start, 1, length) for start, length in zip(starts, sections, strict=True))
+    return tuple(
+        build.slice_(tensor, dim, start, 1, length)
+        for start, length in zip(starts, sections, strict=True)
+    )
 
 
-@composite(names=["chunk"], views="input", samples=calls((Draw((5, 2)), 2), (Draw((5, 2)), 3), ((Draw((2, 6)), 3), {"dim": 1})))
+@composite(
+    names=["chunk"],
+    views="input",
+    samples=calls((Draw((5, 2)), 2), (Draw((5, 2)), 3), ((Draw((2, 6)), 3), {"dim": 1})),
+)
 def chunk(input, chunks: int, dim: int = 0):
     """At most so many pieces of equal size, the last perhaps smaller."""
     if chunks <= 0:

@@ -13,7 +13,7 @@ from types import EllipsisType
 from typing import Any
 
 from .. import dtypes
-from ..graph.symbols import SymbolicInt
+from ..graph.symbols import DataDependentError, SymbolicInt
 from ..graph.trace import METHODS, Traced, contains_traced, current_context
 from ..layout import broadcast_shapes
 from . import build
@@ -114,7 +114,9 @@ def _as_tensor(part: Any) -> Any:
     if isinstance(part, list | tuple):
         if contains_traced(part) or current_context() is not None:
             return _traced_list(part)
-    elif not hasattr(part, "__array__") or hasattr(part, "requires_grad") or isinstance(part, Traced):
+    elif (
+        not hasattr(part, "__array__") or hasattr(part, "requires_grad") or isinstance(part, Traced)
+    ):
         return part
     if tensor_from is None:
         raise RuntimeError("lists as indices need the runtime; import rushlight")
@@ -126,7 +128,9 @@ def _traced_list(part: Sequence[Any]) -> Traced:
         return build.iota(0)
     entries = [_traced_list(each) if isinstance(each, list | tuple) else each for each in part]
     dtype = dtypes.bool if all(isinstance(each, bool) for each in entries) else dtypes.int64
-    return op.stack([each if isinstance(each, Traced) else build.full((), each, dtype) for each in entries])
+    return op.stack(
+        [each if isinstance(each, Traced) else build.full((), each, dtype) for each in entries]
+    )
 
 
 # ---------------------------------------------------------------- putting it together while tracing
@@ -165,9 +169,13 @@ def _view_and_indices(
 def _broadcast(indices: list[Traced]) -> list[Traced]:
     try:
         shape = broadcast_shapes([index.shape for index in indices])
+    except DataDependentError:
+        raise
     except RuntimeError:
         shapes = ", ".join(str(list(index.shape)) for index in indices)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
     return [build.expand(index, shape) for index in indices]
 
 
@@ -192,7 +200,14 @@ METHODS["getitem"] = getitem
 # ---------------------------------------------------------------- writing
 
 
-def _put(x: Traced, values: Any, indices: list[Traced], dims: tuple[int, ...], accumulate: bool, name: str) -> Traced:
+def _put(
+    x: Traced,
+    values: Any,
+    indices: list[Traced],
+    dims: tuple[int, ...],
+    accumulate: bool,
+    name: str,
+) -> Traced:
     shape = indexed_shape(x, indices, dims)
     values = build.convert(build.lift(values, x.context, name), x.dtype)
     while values.ndim > len(shape) and values.shape[0] == 1:
@@ -204,16 +219,21 @@ def _put(x: Traced, values: Any, indices: list[Traced], dims: tuple[int, ...], a
 _ROWS = Draw((2,), 0, 3, dtype=dtypes.int64)
 
 
-@composite(name="index_tensors", samples=calls((Draw((3, 4)), (_ROWS,)), (Draw((3, 4)), (None, _ROWS))))
+@composite(
+    name="index_tensors", samples=calls((Draw((3, 4)), (_ROWS,)), (Draw((3, 4)), (None, _ROWS)))
+)
 def index(input, indices):
     """The elements at the places that index tensors (None: the whole dim) stand for."""
     return getitem(input, tuple(slice(None) if each is None else each for each in indices))
 
 
 @composite(
-    names=["index_put"], inplace=True,
-    samples=calls((Draw((3, 4)), (_ROWS,), Draw((2, 4))), (Draw((3, 4)), (_ROWS, _ROWS), Draw((1,)), True)),
-)  # fmt: skip
+    names=["index_put"],
+    inplace=True,
+    samples=calls(
+        (Draw((3, 4)), (_ROWS,), Draw((2, 4))), (Draw((3, 4)), (_ROWS, _ROWS), Draw((1,)), True)
+    ),
+)
 def index_put(input, indices, values, accumulate: bool = False):
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
     if not build.is_number(values) and values.dtype is not input.dtype:
@@ -227,7 +247,9 @@ def index_put(input, indices, values, accumulate: bool = False):
         places = [next(tensors) if part == "tensor" else None for part in parts.structure]
         return op.index_put(input, places, values, accumulate)
     dims = tuple(dim for dim, index in enumerate(indices) if index is not None)
-    tensors = _broadcast([build.convert(index, dtypes.int64) for index in indices if index is not None])
+    tensors = _broadcast(
+        [build.convert(index, dtypes.int64) for index in indices if index is not None]
+    )
     return _put(input, values, tensors, dims, accumulate, "index_put")
 
 
@@ -235,7 +257,7 @@ def index_put(input, indices, values, accumulate: bool = False):
 def setitem_parts(self: Mutated, value, tensors, sizes: Size, structure: Selector):
     """The tensor with a value at the places that a subscript, taken apart, stands for."""
     _, indices, dims = _view_and_indices(self, tensors, sizes, structure)
-    if dims == tuple(range(len(dims))) and structure == ("tensor",) * len(dims):
+    if dims and dims == tuple(range(len(dims))) and structure == ("tensor",) * len(dims):
         return _put(self, value, indices, dims, False, "setitem")
     count = self.numel()
     places = getitem_parts(build.reshape(build.iota(count), self.shape), tensors, sizes, structure)
@@ -244,7 +266,9 @@ def setitem_parts(self: Mutated, value, tensors, sizes: Size, structure: Selecto
         values = build.drop_dims(values, (0,))
     values = build.expand(values, expanded_shape(values, places.shape, "setitem"))
     flat = build.reshape(self, (count,))
-    return build.reshape(index_put_primitive.apply(flat, values, places, dims=(0,), accumulate=False), self.shape)
+    return build.reshape(
+        index_put_primitive.apply(flat, values, places, dims=(0,), accumulate=False), self.shape
+    )
 
 
 def setitem(self: Any, index: Any, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""The types that stubs state: how annotations of records and functions read there, and what native attributes are."""
+"""The types that stubs state: of parameters of records and functions, and of native attributes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ HEADER = '''"""{doc}
 Written by ``python -m rushlight.tools.stubs``; do not edit.
 """
 
-# ruff: noqa: E501
+# ruff: noqa
 '''
 
-# Builtins get names with an underscore: a package and a class here have attributes named float, int and bool.
+# Builtins get names with an underscore: package and Tensor have attributes named float, int, bool.
 NUMBER = "Tensor | _Number"
 _OPTIONAL = " | None"
 
@@ -29,6 +29,7 @@ _BY_NAME = {
     "memory_format": "_memory_format | None",
     "generator": "_Generator | None",
     "tensors": "Sequence[Tensor]",
+    "indices": "Any",
     "dims": "_int | Sequence[_int]",
     "start": "_float",
     "end": "_float",
@@ -58,7 +59,18 @@ _NAMES = {
     "Tensors": "Tensor | Sequence[Tensor]",
     "RemovableHandle": "Any",
 }
-_KNOWN = {"Any", "None", "Tensor", "Callable", "Sequence", "str", "tuple", "list", "Size", "Iterator"}
+_KNOWN = {
+    "Any",
+    "None",
+    "Tensor",
+    "Callable",
+    "Sequence",
+    "str",
+    "tuple",
+    "list",
+    "Size",
+    "Iterator",
+}
 
 
 def translated(annotation: Any) -> str:
@@ -85,11 +97,17 @@ def operand_type(record: Record, parameter: inspect.Parameter) -> str:
     elif not base:
         first = next(iter(record.signature.parameters.values()))
         operands = [p for p in record.parameters if p.mode == "T"]
-        found = "Tensor" if parameter is first and (len(operands) == 1 or parameter.name == "self") else NUMBER
+        found = (
+            "Tensor"
+            if parameter is first and (len(operands) == 1 or parameter.name == "self")
+            else NUMBER
+        )
     else:
         found = _BY_ANNOTATION.get(base) or translated(base)
     optional = annotation.endswith(_OPTIONAL) or parameter.default is None
-    return found if not optional or found == "Any" or found.endswith(_OPTIONAL) else found + _OPTIONAL
+    return (
+        found if not optional or found == "Any" or found.endswith(_OPTIONAL) else found + _OPTIONAL
+    )
 
 
 _RETURNS = {"tensor": "Tensor", "tuple": "tuple[Tensor, ...]", "list": "list[Tensor]", "any": "Any"}
@@ -156,6 +174,9 @@ NATIVE_METHODS: dict[str, tuple[str, ...]] = {
     "__complex__": ("(self) -> _complex",),
 }
 
+STATIC_METHODS = {
+    "_make_subclass": "(cls: type[_T], data: Tensor, require_grad: _bool = False) -> _T",
+}
 _BINARY = (
     "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift "
     "radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift "
@@ -186,8 +207,8 @@ SKIPPED = ("__delitem__", "__repr__", "__str__", "__format__", "__new__", "__dic
 
 # Modules of the package that are no part of its API.
 INTERNAL_MODULES = frozenset(
-    "codegen creation device devices debug demos doctor formats graph indexing layout limits ops plan printing "
-    "promotion tensor tensor_methods tools transform".split()
+    "codegen creation device devices debug demos doctor formats graph indexing layout limits ops "
+    "plan printing promotion tensor tensor_methods tools transform".split()
 )
 
 # Functions of the core that users call under the package's name.

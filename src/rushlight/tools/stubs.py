@@ -1,7 +1,8 @@
-"""Type stubs, written from the operator table and the live package: ``python -m rushlight.tools.stubs [--check]``.
+"""Type stubs, written from the operator table and the live package.
 
-Editors and type checkers cannot see operators, which are made when the package is imported; stubs list them with types,
-defaults and docstrings. ``--check`` writes nothing and fails if the files are not what would be written.
+Editors and type checkers cannot see operators, which are made when the package is imported; stubs
+list them with types, defaults and docstrings. ``python -m rushlight.tools.stubs`` writes them; with
+``--check`` it writes nothing and fails if a file is not what would be written.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..ops.record import FUNCTIONS, METHODS, Record
 from . import stub_types as types
 
 _FACTORY_PARAMETERS = ("device: _device | str | None = None", "requires_grad: _bool = False")
-_ALIASES = '''\
+_ALIASES = """\
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
@@ -31,8 +32,13 @@ from typing import Any, TypeAlias, TypeVar, overload
 from {root}device import device as _device
 from {root}dtypes import dtype as _dtype
 from {root}formats import layout as _layout, memory_format as _memory_format
-'''
-_ALIASES_FUNCTIONS = '''\
+"""
+_CORE_ALIASES = """
+_Number: TypeAlias = _bool | _int | _float | _complex
+_T = TypeVar("_T", bound=Tensor)
+_Generator: TypeAlias = Generator
+"""
+_ALIASES_FUNCTIONS = """\
 from builtins import bool as _bool, float as _float, int as _int
 from collections.abc import Sequence
 from typing import Any
@@ -41,13 +47,15 @@ from {root}_core import Generator as _Generator, Tensor as Tensor, _Number
 from {root}device import device as _device
 from {root}dtypes import dtype as _dtype
 from {root}formats import layout as _layout, memory_format as _memory_format
-'''
+"""
 
 
 # ---------------------------------------------------------------- functions
 
 
-def function(name: str, parameters: Iterable[str], returns: str, doc: str | None, indent: str) -> str:
+def function(
+    name: str, parameters: Iterable[str], returns: str, doc: str | None, indent: str
+) -> str:
     """The text of one function."""
     words = list(parameters)
     line = f"{indent}def {name}({', '.join(words)}) -> {returns}:"
@@ -70,10 +78,16 @@ def body(doc: str | None, indent: str) -> str:
 def default(value: Any) -> str:
     """A default as it reads in a stub."""
     plain = value is None or isinstance(value, bool | int | str) or value == ()
-    return repr(value) if plain or (isinstance(value, float) and value == value and abs(value) < 1e300) else "..."
+    return (
+        repr(value)
+        if plain or (isinstance(value, float) and value == value and abs(value) < 1e300)
+        else "..."
+    )
 
 
-def parameter_list(parameters: Sequence[inspect.Parameter], type_of: Any, untyped_first: bool) -> list[str]:
+def parameter_list(
+    parameters: Sequence[inspect.Parameter], type_of: Any, untyped_first: bool
+) -> list[str]:
     """Parameters with types and defaults; the first as ``self`` if it is a method's."""
     words: list[str] = []
     keyword_only = False
@@ -84,17 +98,20 @@ def parameter_list(parameters: Sequence[inspect.Parameter], type_of: Any, untype
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             words.append("*")
         keyword_only = keyword_only or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
-        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        star = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         end = "" if p.default is p.empty else f" = {default(p.default)}"
         words.append(f"{star}{p.name}: {type_of(p)}{end}")
         if p.kind is p.POSITIONAL_ONLY and (
-            position + 1 == len(parameters) or parameters[position + 1].kind is not p.POSITIONAL_ONLY
+            position + 1 == len(parameters)
+            or parameters[position + 1].kind is not p.POSITIONAL_ONLY
         ):
             words.append("/")
     return words
 
 
-def operator_text(record: Record, name: str, factory: bool = False, inplace: bool = False, method: bool = False) -> str:
+def operator_text(
+    record: Record, name: str, factory: bool = False, inplace: bool = False, method: bool = False
+) -> str:
     """An operator as a function, or as a method of Tensor."""
     parameters = list(record.signature.parameters.values())
     if factory:
@@ -115,7 +132,9 @@ def python_text(name: str, target: Any, indent: str = "") -> str:
     words = parameter_list(
         list(signature.parameters.values()), lambda p: types.translated(p.annotation), bool(indent)
     )
-    return function(name, words, types.translated(signature.return_annotation), target.__doc__, indent)
+    return function(
+        name, words, types.translated(signature.return_annotation), target.__doc__, indent
+    )
 
 
 # ---------------------------------------------------------------- which record
@@ -134,7 +153,9 @@ def records_by_operator() -> dict[int, tuple[Record, bool]]:
     return table
 
 
-def operator_stub(name: str, target: Any, table: dict[int, tuple[Record, bool]], method: bool) -> str | None:
+def operator_stub(
+    name: str, target: Any, table: dict[int, tuple[Record, bool]], method: bool
+) -> str | None:
     """The text for an operator, bare or completed to a factory; None if the target is neither."""
     operator = getattr(target, "__wrapped__", target)
     if id(operator) not in table:
@@ -147,7 +168,7 @@ def operator_stub(name: str, target: Any, table: dict[int, tuple[Record, bool]],
 
 
 def tensor_members(table: dict[int, tuple[Record, bool]]) -> Iterator[str]:
-    """All attributes of Tensor. An attribute of unknown type is an error: add it to ``stub_types``."""
+    """All attributes of Tensor. One of unknown type is an error: add it to ``stub_types``."""
     for name, value in sorted(Tensor.__dict__.items()):
         if name in types.SKIPPED or name.endswith("___") or isinstance(value, str | int):
             continue
@@ -158,7 +179,7 @@ def tensor_members(table: dict[int, tuple[Record, bool]]) -> Iterator[str]:
         elif name in types.NATIVE_METHODS:
             yield from overloads(name, types.NATIVE_METHODS[name], value.__doc__)
         elif isinstance(value, staticmethod):
-            yield f"    @staticmethod\n    def {name}(cls: type[_T], data: Tensor, require_grad: _bool = False) -> _T: ...\n"
+            yield f"    @staticmethod\n    def {name}{types.STATIC_METHODS[name]}: ...\n"
         else:
             yield operator_stub(name, value, table, True) or python_text(name, value, "    ")
 
@@ -193,17 +214,24 @@ def other_class(name: str, cls: type) -> str:
         if inspect.isgetsetdescriptor(value) or inspect.ismemberdescriptor(value):
             members.append(f"    {key}: Any\n" if not key.startswith("__") else "")
         elif inspect.ismethoddescriptor(value) and not key.startswith("__"):
-            members.append(f"    def {key}(self, *args: Any, **kwargs: Any) -> Any:" + body(value.__doc__, "    "))
+            members.append(
+                f"    def {key}(self, *args: Any, **kwargs: Any) -> Any:"
+                + body(value.__doc__, "    ")
+            )
     base = "(tuple[_int, ...])" if issubclass(cls, tuple) else ""
     constructor = "" if base else "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
-    call = "    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...\n" if "__call__" in cls.__dict__ else ""
+    call = (
+        "    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...\n"
+        if "__call__" in cls.__dict__
+        else ""
+    )
     return f"class {name}{base}:\n" + (constructor + call + "".join(members) or "    ...\n")
 
 
 def core_stub() -> str:
     """``_core.pyi``"""
     parts = [types.HEADER.format(doc="The native core."), _ALIASES.format(root=".")]
-    parts.append('\n_Number: TypeAlias = _bool | _int | _float | _complex\n_T = TypeVar("_T", bound=Tensor)\n_Generator: TypeAlias = Generator\n')
+    parts.append(_CORE_ALIASES)
     members = "".join(tensor_members(records_by_operator()))
     tensor_doc = body(Tensor.__doc__, "")
     parts.append(
@@ -226,11 +254,12 @@ def core_stub() -> str:
 def module_stub(module: ModuleType, doc: str) -> str:
     """The stub of the package or of a module that holds operators."""
     table = records_by_operator()
-    depth = module.__name__.count(".") + (not hasattr(module, "__path__"))
-    root = "." * max(depth, 1)
+    root = "." * max(module.__name__.count("."), 1)
     imports, texts = [], []
     for name, value in sorted(vars(module).items()):
-        if (name.startswith("_") and name != "__version__") or type(value).__module__ == "__future__":
+        if (name.startswith("_") and name != "__version__") or type(
+            value
+        ).__module__ == "__future__":
             continue
         stub = operator_stub(name, value, table, False)
         if stub is not None:
@@ -279,20 +308,28 @@ def stubs() -> dict[Path, str]:
     """All stub files by path, relative to the package."""
     files = {
         Path("_core.pyi"): core_stub(),
-        Path("__init__.pyi"): module_stub(rushlight, "Rushlight: a deep-learning framework with PyTorch's API."),
+        Path("__init__.pyi"): module_stub(
+            rushlight, "Rushlight: a deep-learning framework with PyTorch's API."
+        ),
     }
     for path in sorted({name.rpartition(".")[0] for name in FUNCTIONS} - {""}):
         module = sys.modules[f"rushlight.{path}"]
         if hasattr(module, "__path__"):
-            raise RuntimeError(f"rushlight.{path} is a package and holds operators: put them into a module")
-        files[Path(*path.split(".")).with_suffix(".pyi")] = module_stub(module, f"Operators under {path}.")
+            raise RuntimeError(
+                f"rushlight.{path} is a package and holds operators: put them into a module"
+            )
+        files[Path(*path.split(".")).with_suffix(".pyi")] = module_stub(
+            module, f"Operators under {path}."
+        )
     return files
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the stubs; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m rushlight.tools.stubs", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not current")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a file is not current"
+    )
     options = parser.parse_args(arguments)
     folder = Path(rushlight.__file__).parent
     stale = []
@@ -304,7 +341,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.check:
             target.write_text(text, encoding="utf-8")
     for path in stale:
-        print(f"{path}: {'not current; run python -m rushlight.tools.stubs' if options.check else 'written'}")
+        print(
+            f"{path}: "
+            + ("stale; run python -m rushlight.tools.stubs" if options.check else "written")
+        )
     return 1 if options.check and stale else 0
 
 

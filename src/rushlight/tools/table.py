@@ -1,6 +1,7 @@
 """Questions about the operator table that its users (stubs, documentation) have in common.
 
-What a record does not say, such as the dtypes it accepts and what it returns, is found by tracing its sample calls.
+What a record does not say, such as the dtypes it accepts and what it returns, is found by tracing
+its sample calls.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from ..plan import CallTracer
 
 def records() -> list[Record]:
     """All operators that users can call, each once."""
-    found = {id(each): each for each in (*FUNCTIONS.values(), *METHODS.values()) if isinstance(each, Record)}
+    found = {
+        id(each): each
+        for each in (*FUNCTIONS.values(), *METHODS.values())
+        if isinstance(each, Record)
+    }
     return list(found.values())
 
 
@@ -47,17 +52,17 @@ def trace(record: Record, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def results(record: Record) -> Iterator[Any]:
-    """What the sample calls give for the first dtypes that the record accepts; calls that raise are left out."""
+    """What the sample calls give for a few dtypes; calls that raise are left out."""
     for dtype in (dtypes.float32, dtypes.int64, dtypes.bool):
         for args, kwargs in calls(record, dtype):
             try:
                 yield trace(record, args, kwargs)
-            except Exception:  # noqa: BLE001, S112  (what cannot be traced tells nothing)
+            except Exception:  # what cannot be traced tells nothing
                 continue
 
 
 def result_kind(record: Record) -> str:
-    """What the operator returns: ``"tensor"``, ``"tuple"``, ``"list"`` or ``"any"`` (it depends on the arguments)."""
+    """What the operator returns: ``"tensor"``, ``"tuple"``, ``"list"`` or ``"any"`` (either)."""
     kinds = set()
     for result in results(record):
         kinds.add("tensor" if isinstance(result, Traced) else type(result).__name__)

@@ -1,0 +1,102 @@
+"""Subscripts on the reference device: every mixture of parts gives what PyTorch gives."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from rushlight import dtypes, ops
+from rushlight.devices import reference
+from rushlight.graph.symbols import DataDependentError
+from rushlight.graph.trace import GraphContext, Traced
+from rushlight.ops import subscripts
+
+torch = pytest.importorskip("torch")
+ops.load()
+
+ROWS = numpy.array([2, 0])
+GRID = numpy.array([[0, 1], [2, -1]])
+MASK = numpy.array([True, False, True])
+MATRIX_MASK = numpy.arange(12).reshape(3, 4) % 3 == 0
+INDICES = [
+    1, -1, slice(0, 2), slice(None, None, 2), slice(-2, None), slice(5, 1), None, ..., (), True, False,
+    (slice(None), -1), (..., slice(1, None, 2)), (None, ..., None), (0, ..., 0), (0, 1, 2),
+    ROWS, GRID, (slice(None), ROWS), (ROWS, slice(None), ROWS), (0, slice(None), ROWS), (ROWS, 1), (ROWS, ROWS, ROWS),
+    (None, ROWS), (slice(None), GRID, ROWS), (..., ROWS), MASK, (MASK, ROWS), (slice(None), slice(None), [0, 1]), [0, 2],
+    ([True, False, True],), MATRIX_MASK, (MATRIX_MASK, 0), numpy.array(1), (numpy.array(1), slice(1, 3)), [], (None, True, ROWS),
+]  # fmt: skip
+BAD = [
+    3,
+    (0, 0, 0, 0),
+    (slice(None, None, -1),),
+    numpy.array([0.5]),
+    numpy.array([True, False]),
+    "name",
+    (ROWS, numpy.arange(3)),
+    1.5,
+]
+
+
+def to_index(index, make):
+    if isinstance(index, tuple):
+        return tuple(to_index(each, make) for each in index)
+    return make(index) if isinstance(index, numpy.ndarray) else index
+
+
+def run(x, function):
+    """What ``function`` makes of x, with sizes as symbols; index arrays become graph inputs."""
+    context = GraphContext()
+    inputs = []
+
+    def make(array) -> Traced:
+        array = numpy.asarray(array)
+        shape = [
+            context.environment.size(n, ("size", len(inputs), dim))
+            for dim, n in enumerate(array.shape)
+        ]
+        inputs.append(array)
+        return context.input(dtypes.from_numpy(array.dtype), shape)
+
+    try:
+        with context.active():
+            result = function(make(x), make)
+    except DataDependentError:
+        pytest.skip("the number of places in a mask is unknown while tracing; eager calls know it")
+    return reference.run(context.finish([result]), inputs)[0].data
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_read(index):
+    x = numpy.arange(60.0).reshape(3, 4, 5)
+    expected = torch.from_numpy(x)[to_index(index, torch.from_numpy)]
+    ours = run(x, lambda x, make: x[to_index(index, make)])
+    numpy.testing.assert_array_equal(ours, expected.numpy())
+    assert ours.shape == tuple(expected.shape)
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+@pytest.mark.parametrize("as_number", [True, False])
+def test_write(index, as_number):
+    x = numpy.arange(60.0).reshape(3, 4, 5)
+    expected = torch.from_numpy(x.copy())
+    part = expected[to_index(index, torch.from_numpy)]
+    value = numpy.array(7.0) if as_number else numpy.full(part.shape, -1.0)
+    expected[to_index(index, torch.from_numpy)] = torch.from_numpy(value)
+
+    def write(x, make):
+        parts = subscripts.Parts(x, to_index(index, make))
+        value_in = 7.0 if as_number else make(value)
+        return subscripts.setitem_parts(
+            x, value_in, parts.tensors, parts.sizes, tuple(parts.structure)
+        )
+
+    numpy.testing.assert_array_equal(run(x, write), expected.numpy())
+
+
+@pytest.mark.parametrize("index", BAD, ids=repr)
+def test_errors(index):
+    x = numpy.arange(60.0).reshape(3, 4, 5)
+    with pytest.raises((IndexError, ValueError, TypeError)) as theirs:
+        torch.from_numpy(x)[to_index(index, torch.from_numpy)]
+    with pytest.raises(theirs.type):
+        run(x, lambda x, make: x[to_index(index, make)])
