@@ -123,8 +123,8 @@ def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
     if isinstance(data, Tensor):
         source = "torch.tensor" if function == "tensor" else f"tensor.{function}"
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
-            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
+            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
             f"{source}(sourceTensor).",
             stacklevel=3,
         )
@@ -286,8 +286,8 @@ def frombuffer(
         )
     if count > 0 and offset + count * item > length:
         raise ValueError(
-            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must not "
-            f"be greater than actual buffer length ({length} bytes)"
+            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must "
+            f"not be greater than actual buffer length ({length} bytes)"
         )
     end = length if count < 0 else offset + count * item
     part = numpy.frombuffer(view[offset:end], dtype=dtype.numpy or numpy.dtype(f"u{item}"))

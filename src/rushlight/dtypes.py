@@ -9,10 +9,12 @@ import numpy
 
 
 class dtype:
-    """The type of a tensor's elements. One object exists for each type; compare with ``is`` or ``==``.
+    """The type of a tensor's elements. One object exists for each type; compare with ``is`` or
+    ``==``.
 
-    name: ``"float32"``; code: the number the native core uses; kind: ``"b"`` (bool), ``"u"``, ``"i"`` (integers without
-    and with sign), ``"f"`` or ``"c"``; numpy: the NumPy dtype, or None (bfloat16, complex32).
+    name: ``"float32"``; code: the number the native core uses; kind: ``"b"`` (bool), ``"u"``,
+    ``"i"`` (integers without and with sign), ``"f"`` or ``"c"``; numpy: the NumPy dtype, or None
+    (bfloat16, complex32).
     """
 
     __slots__ = ("code", "itemsize", "kind", "name", "numpy")
@@ -103,7 +105,8 @@ ALL: tuple[dtype, ...] = (
     float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
 
-# PyTorch's other names. They are no module attributes here: ``float`` and ``int`` would hide the builtins.
+# PyTorch's other names. They are no module attributes here: ``float`` and ``int`` would hide the
+# builtins.
 ALIASES: dict[str, dtype] = {
     "half": float16,
     "float": float32,
@@ -165,7 +168,9 @@ def from_numpy(numpy_dtype: Any) -> dtype:
     found = BY_NAME.get(name)
     if found is None or found.numpy is None:
         raise TypeError(
-            f"can't convert np.ndarray of type {name}. The only supported types are: float64, float32, float16, "
-            "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+            f"can't convert np.ndarray of type {name}. The only supported types are: float64, "
+            "float32, float16, "
+            "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and "
+            "bool."
         )
     return found

@@ -31,7 +31,8 @@ def _broadcast_pair(a: Shape, b: Shape, operator: str) -> Shape:
         else:
             where = f" (in {operator}: shapes {list(a)} and {list(b)})" if operator else ""
             raise RuntimeError(
-                f"The size of tensor a ({left}) must match the size of tensor b ({right}) at non-singleton "
+                f"The size of tensor a ({left}) must match the size of tensor b ({right}) at "
+                "non-singleton "
                 f"dimension {dim}{where}"
             )
     return tuple(result)
@@ -44,7 +45,8 @@ def normalize_dim(dim: Any, rank: int) -> int:
     limit = max(rank, 1)
     if not -limit <= dim < limit:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got "
+            f"{dim})"
         )
     return dim % limit
 
@@ -57,7 +59,7 @@ def _index(dim: Any) -> int:
 
 
 def normalize_dims(dims: Any, rank: int) -> tuple[int, ...]:
-    """Dims given as None (all), an int or a sequence: distinct numbers from 0, in the order given."""
+    """Dims given as None (all), an int or a sequence, as distinct numbers from 0."""
     if dims is None:
         return tuple(range(rank))
     if not isinstance(dims, Iterable):

@@ -1,8 +1,8 @@
 """Tensors as text: ``repr``, ``str`` and ``format``.
 
 A tensor is first read into nested lists of Python numbers, in which ``...`` stands for what a
-summary leaves out (`read`). One format then fits all numbers (`NumberFormat`, `ComplexFormat`), and `Layout`
-places them on lines.
+summary leaves out (`read`). One format then fits all numbers (`NumberFormat`, `ComplexFormat`), and
+`Layout` places them on lines.
 """
 
 from __future__ import annotations

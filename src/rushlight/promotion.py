@@ -7,15 +7,28 @@ from collections.abc import Iterable
 from . import dtypes
 from .dtypes import dtype as DType
 
-# How much an operand says: a tensor with dims decides before a 0-d tensor, which decides before a Python number.
+# How much an operand says: a tensor with dims decides before a 0-d tensor, which decides before a
+# Python number.
 NUMBER, ZERO_DIM, DIMENSIONED = 0, 1, 2
 
 _SCALAR_TYPE_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float16": "Half", "bfloat16": "BFloat16",
-    "float32": "Float", "float64": "Double", "complex32": "ComplexHalf", "complex64": "ComplexFloat",
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+    "complex32": "ComplexHalf",
+    "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
-}  # fmt: skip
+}
 _WIDE_UNSIGNED = frozenset((dtypes.uint16, dtypes.uint32, dtypes.uint64))
 _SIGNED_AT_LEAST = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
@@ -63,7 +76,8 @@ def _promote_integers(a: DType, b: DType) -> DType:
 def _no_promotion(a: DType, b: DType) -> RuntimeError:
     return RuntimeError(
         "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-        f"{scalar_type_name(a)} and {scalar_type_name(b)}; convert one of them first, for example with .to(torch.int64)"
+        f"{scalar_type_name(a)} and {scalar_type_name(b)}; convert one of them first, for example "
+        "with .to(torch.int64)"
     )
 
 
@@ -77,7 +91,8 @@ def number_dtype(dtype: DType) -> DType:
 def result_type(operands: Iterable[tuple[DType, int]]) -> DType:
     """The type of the result for operands ``(dtype, category)``.
 
-    Operands of a lower category count only for their kind (bool, integer, floating, complex), and only if it is higher.
+    Operands of a lower category count only for their kind (bool, integer, floating, complex), and
+    only if it is higher.
     """
     by_category: list[DType | None] = [None, None, None]
     for dtype, category in operands:

@@ -68,7 +68,7 @@ _core.set_default_generator(default_generator)
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator's stream anew; a seed gives the same numbers as in PyTorch on a CPU.
+    """Start the default generator's stream anew; a seed gives the numbers that it gives in PyTorch.
 
     Args:
         seed: an int from -2**63 to 2**64 - 1.

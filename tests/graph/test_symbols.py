@@ -1,4 +1,4 @@
-"""Symbolic sizes: canonical forms, decisions without guards, guards, and agreement with plain ints."""
+"""Symbolic sizes: canonical forms, decisions, guards, and agreement with plain ints."""
 
 from __future__ import annotations
 
@@ -130,8 +130,13 @@ def test_expressions_agree_with_ints(expression, numbers):
     low, high = symbols.bounds_of(result)
     assert (low is None or low <= expected) and (high is None or expected <= high)
     operations = {
-        "add": int.__add__, "mul": int.__mul__, "floordiv": int.__floordiv__, "mod": int.__mod__, "max": max, "min": min,
-    }  # fmt: skip
+        "add": int.__add__,
+        "mul": int.__mul__,
+        "floordiv": int.__floordiv__,
+        "mod": int.__mod__,
+        "max": max,
+        "min": min,
+    }
     lowered = symbols.lower(
         result, by_atom.__getitem__, lambda n: n, lambda name, x, y: operations[name](x, y)
     )

@@ -23,9 +23,9 @@ def operands():
             yield (dtype, promotion.NUMBER), NUMBER_DTYPES[dtype]
 
 
-def outcome(function):
+def outcome(function, *args):
     try:
-        return repr(function())
+        return repr(function(*args))
     except RuntimeError as error:
         return str(error)[:40]
 
@@ -39,8 +39,8 @@ def test_result_type(default):
         for (ours, theirs), (our_other, their_other) in itertools.product(
             list(operands()), repeat=2
         ):
-            expected = outcome(lambda: torch.result_type(theirs, their_other))
-            assert outcome(lambda: promotion.result_type([ours, our_other])) == expected, (
+            expected = outcome(torch.result_type, theirs, their_other)
+            assert outcome(promotion.result_type, [ours, our_other]) == expected, (
                 ours,
                 our_other,
             )
@@ -53,9 +53,7 @@ def test_can_cast_and_promote_types():
     for a, b in itertools.product(dtypes.ALL, repeat=2):
         theirs = getattr(torch, a.name), getattr(torch, b.name)
         assert promotion.can_cast(a, b) == torch.can_cast(*theirs)
-        assert outcome(lambda: promotion.promote_types(a, b)) == outcome(
-            lambda: torch.promote_types(*theirs)
-        )
+        assert outcome(promotion.promote_types, a, b) == outcome(torch.promote_types, *theirs)
 
 
 def test_dtype_attributes():

@@ -1,7 +1,8 @@
 """The reference device: evaluates a graph node by node with NumPy. Slow, and as plain as can be.
 
-Values are ``Array``: NumPy data and a dtype. NumPy has no bfloat16 and no complex32: these are kept as float32 and
-complex64 whose values the narrow type can hold. Half-precision inputs are widened, results are rounded.
+Values are ``Array``: NumPy data and a dtype. NumPy has no bfloat16 and no complex32: these are kept
+as float32 and complex64 whose values the narrow type can hold. Half-precision inputs are widened,
+results are rounded.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Array:
 
 
 class Generator:
-    """PyTorch's CPU generator: a Mersenne twister. Has what records use of the native one: ``fill`` and ``next_normal``."""
+    """PyTorch's CPU generator: a Mersenne twister. Has what records use of the native one: ``fill``
+    and ``next_normal``.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self.manual_seed(seed)
@@ -126,7 +129,7 @@ class Evaluation:
             self.set(value, result, node.name)
 
     def set(self, value: Value, array: Array, name: str) -> None:
-        """Note a value; sizes that are lone symbols get known here, the others must be as derived."""
+        """Note a value; lone symbols among its sizes get known here, others must be as derived."""
         if len(value.shape) != array.data.ndim:
             raise AssertionError(f"{name}: rank {array.data.ndim} instead of shape {value.shape}")
         for expected, size in zip(value.shape, array.shape, strict=True):
@@ -182,7 +185,9 @@ def apply_primitive(
 def run(
     graph: Graph, inputs: Sequence[Any], ints: dict[int, int] | None = None, generator: Any = None
 ) -> list[Array | None]:
-    """The graph's outputs. inputs: arrays and numbers; ints: the sizes that the call passed, by position."""
+    """The graph's outputs. inputs: arrays and numbers; ints: the sizes that the call passed, by
+    position.
+    """
     return Evaluation(generator).run(graph, inputs, ints)
 
 
@@ -220,7 +225,9 @@ class _CallTracer:
 def trace_call(
     record: Record, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = True
 ) -> tuple[Graph, list, dict, Any]:
-    """The graph of a call with ``Array`` arguments, its inputs, its ints, and how the results lie in each other."""
+    """The graph of a call with ``Array`` arguments, its inputs, its ints, and how the results lie
+    in each other.
+    """
     tracer = _CallTracer(symbolic)
     args, kwargs = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.integer)
     with tracer.context.active():
@@ -242,7 +249,9 @@ def flatten(result: Any, into: list[Any]) -> None:
 def call(
     record: Record, *args: Any, symbolic: bool = True, generator: Any = None, **kwargs: Any
 ) -> Any:
-    """Run an operator on ``Array`` arguments: trace it (sizes as symbols unless told otherwise) and evaluate the graph."""
+    """Run an operator on ``Array`` arguments: trace it (sizes as symbols unless told otherwise) and
+    evaluate the graph.
+    """
     graph, inputs, ints, result = trace_call(record, args, kwargs, symbolic)
     outputs = iter(run(graph, inputs, ints, generator))
     return _rebuild(result, outputs)
@@ -262,7 +271,9 @@ def _rebuild(result: Any, outputs: Any) -> Any:
 def run_text(
     text: str, inputs: Sequence[Any], sizes: dict[str, int] | None = None, generator: Any = None
 ) -> Any:
-    """Run a printed graph (``graph/print.py``). sizes: the symbols by name that no input's shape tells."""
+    """Run a printed graph (``graph/print.py``). sizes: the symbols by name that no input's shape
+    tells.
+    """
     namespace: dict[str, Any] = {each.name: each for each in dtypes.ALL}
     namespace |= {"nan": numpy.nan, "inf": numpy.inf, "max": max, "min": min}
     namespace |= {f"{name}_": _text_primitive(name, generator) for name in PRIMITIVES}
@@ -279,6 +290,15 @@ def _text_primitive(name: str, generator: Any) -> Callable[..., Any]:
 
 
 __all__ = [
-    "Array", "DataDependentError", "Evaluation", "Generator", "apply_primitive", "call", "default_generator", "run",
-    "run_text", "stored", "trace_call",
-]  # fmt: skip
+    "Array",
+    "DataDependentError",
+    "Evaluation",
+    "Generator",
+    "apply_primitive",
+    "call",
+    "default_generator",
+    "run",
+    "run_text",
+    "stored",
+    "trace_call",
+]

@@ -1,6 +1,7 @@
 """Graphs as text: runnable Python whose lines carry dtype, shape and the user's file and line.
 
-Each node is a call ``name_(inputs, attributes, outputs=[dtypes])``; ``devices/reference.py`` runs the text.
+Each node is a call ``name_(inputs, attributes, outputs=[dtypes])``; ``devices/reference.py`` runs
+the text.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class _Printer:
         return result
 
     def _is_used(self, name: str) -> bool:
-        """Whether a symbol that no input tells has to be passed in; those of data-dependent sizes come from nodes."""
+        """Whether a symbol that no input tells has to be passed in; those of data-dependent sizes
+        come from nodes.
+        """
         atom = next(each for each in self.graph.environment.symbols if repr(each) == name)
         return atom.hint is not None and any(
             atom in symbols_in((node.attributes, [v.shape for v in node.outputs]))
@@ -94,7 +97,8 @@ class _Printer:
         targets = ", ".join(self.names[value] for value in node.outputs)
         types = ", ".join(map(type_text, node.outputs))
         source = f"  {os.path.basename(node.source[0])}:{node.source[1]}" if node.source else ""
-        return f"    {targets} = {node.name}_({', '.join([*inputs, *attributes, dtypes])})  # {types}{source}"
+        call = f"{node.name}_({', '.join([*inputs, *attributes, dtypes])})"
+        return f"    {targets} = {call}  # {types}{source}"
 
 
 def attribute_text(attribute: Any) -> str:

@@ -59,7 +59,7 @@ def _convert(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
 
 
 def _convert_number(value: Any, target: DType) -> Any:
-    """A constant's value in another type, if that is exact and plain; None leaves it to the device."""
+    """A constant's value in another type; None (not plain) leaves it to the device."""
     if target.is_complex:
         return complex(value)
     if isinstance(value, complex):
@@ -173,7 +173,9 @@ def _subtract(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
 
 
 def _without_neutral(neutral: Value, other: Value, number: int) -> Value | None:
-    """``other`` if ``neutral`` is the constant ``number`` and changes neither shape nor dtype nor the sign of zero."""
+    """``other`` if ``neutral`` is the constant ``number`` and changes neither shape nor dtype nor
+    the sign of zero.
+    """
     if not _producer(neutral, "constant") or neutral.weak != other.weak and other.weak:
         return None
     value = neutral.node.attributes["value"]  # type: ignore[union-attr]
@@ -195,7 +197,9 @@ def node_key(primitive: Primitive, inputs: tuple[Value, ...], attributes: dict[s
 
 
 def freeze(attribute: Any) -> Any:
-    """A hashable stand-in that tells 1 from True and 1.0, 0.0 from -0.0, and compares symbols without a guard."""
+    """A hashable stand-in that tells 1 from True and 1.0, 0.0 from -0.0, and compares symbols
+    without a guard.
+    """
     if isinstance(attribute, SymbolicInt):
         return key_of(attribute)
     if isinstance(attribute, tuple | list):
@@ -211,7 +215,9 @@ def freeze(attribute: Any) -> Any:
 
 
 def remove_dead(graph: Graph) -> None:
-    """Remove the nodes whose results nothing needs, except those that draw random numbers or have other effects."""
+    """Remove the nodes whose results nothing needs, except those that draw random numbers or have
+    other effects.
+    """
     needed: set[Value] = {value for value in graph.outputs if value is not None}
     kept = []
     for node in reversed(graph.nodes):

@@ -1,9 +1,10 @@
 """Symbolic sizes: integers that are known by name while a graph is traced.
 
-A ``SymbolicInt`` is a polynomial in canonical form, so two expressions that are equal by algebra are the same. Its
-variables are *atoms*: symbols, and operations that polynomials cannot express (``//``, ``%``, ``max``, ``min``). Every
-atom knows the value it has in the call being traced, its *hint*. A comparison that algebra cannot answer is answered by
-the hints, and the environment records it as a guard: the graph is valid only for calls in which the guard holds.
+A ``SymbolicInt`` is a polynomial in canonical form, so two expressions that are equal by algebra
+are the same. Its variables are *atoms*: symbols, and operations that polynomials cannot express
+(``//``, ``%``, ``max``, ``min``). Every atom knows the value it has in the call being traced, its
+*hint*. A comparison that algebra cannot answer is answered by the hints, and the environment
+records it as a guard: the graph is valid only for calls in which the guard holds.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ class DataDependentError(RuntimeError):
 
 
 class Atom:
-    """A variable of the polynomials: a symbol (``operation`` is None), or an operation on two expressions.
+    """A variable of the polynomials: a symbol (``operation`` is None), or an operation on two
+    expressions.
 
-    key identifies it and orders it; low and high are bounds (None: unbounded); hint is None for a size that only running
-    the program tells. origin says where a symbol's value comes from, e.g. ``("size", input, dim)``.
+    key identifies it and orders it; low and high are bounds (None: unbounded); hint is None for a
+    size that only running the program tells. origin says where a symbol's value comes from, e.g.
+    ``("size", input, dim)``.
     """
 
     __slots__ = ("high", "hint", "key", "low", "operands", "operation", "origin")
@@ -76,11 +79,15 @@ class Atom:
         a, b = self.operands
         if self.operation in ("max", "min"):
             return f"{self.operation}({a}, {b})"
-        return f"({_in_parentheses(a)} {'//' if self.operation == 'floordiv' else '%'} {_in_parentheses(b)})"
+        sign = "//" if self.operation == "floordiv" else "%"
+        return f"({_in_parentheses(a)} {sign} {_in_parentheses(b)})"
 
 
 class SymbolicInt:
-    """An integer expression over symbols. Behaves as an int except that ``int()`` of it is an error."""
+    """An integer expression over symbols.
+
+    Behaves as an int except that ``int()`` of it is an error.
+    """
 
     __slots__ = ("_bounds", "environment", "hint", "key", "terms")
 
@@ -95,7 +102,8 @@ class SymbolicInt:
 
     def __index__(self) -> NoReturn:
         raise TypeError(
-            f"the size {self!r} is symbolic here: it stands for every size that the plan serves, so it cannot be used as "
+            f"the size {self!r} is symbolic here: it stands for every size that the plan serves, "
+            "so it cannot be used as "
             "a plain int; compute with the symbolic size itself"
         )
 
@@ -204,7 +212,9 @@ class SymbolicInt:
     # ---- comparison
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """The least and the greatest value that the bounds of the atoms allow; None where there is no limit."""
+        """The least and the greatest value that the bounds of the atoms allow; None where there is
+        no limit.
+        """
         if self._bounds is None:
             self._bounds = _polynomial_bounds(self.terms)
         return self._bounds
@@ -243,7 +253,8 @@ Dimension = int | SymbolicInt
 class ShapeEnvironment:
     """The symbols of one trace and the guards recorded about them.
 
-    guards: ``(operation, a, b)`` with operation in eq ne lt le gt ge; a and b are ints or ``SymbolicInt``.
+    guards: ``(operation, a, b)`` with operation in eq ne lt le gt ge; a and b are ints or
+    ``SymbolicInt``.
     """
 
     def __init__(self) -> None:
@@ -254,7 +265,9 @@ class ShapeEnvironment:
         self.lift: Callable[[SymbolicInt], Any] = _cannot_lift
 
     def size(self, hint: int, origin: tuple | None = None) -> Any:
-        """The size whose value in this call is ``hint``: -1, 0 and 1 stand for themselves, equal sizes share a symbol."""
+        """The size whose value in this call is ``hint``: -1, 0 and 1 stand for themselves, equal
+        sizes share a symbol.
+        """
         if -1 <= hint <= 1:
             return hint
         if hint not in self._by_hint:
@@ -297,7 +310,8 @@ class ShapeEnvironment:
             return decided
         if difference.hint is None:
             raise DataDependentError(
-                f"whether {a} {operation} {b} is known only when the program runs: the size comes from an operator whose "
+                f"whether {a} {operation} {b} is known only when the program runs: the size comes "
+                "from an operator whose "
                 "result's size depends on data"
             )
         answer = _COMPARE[operation](difference.hint, 0)
@@ -399,7 +413,10 @@ def hint_of(size: Any) -> int | None:
 
 
 def key_of(size: Any) -> Any:
-    """A hashable, comparable identity of an int or symbolic int. Comparing keys never records a guard."""
+    """A hashable, comparable identity of an int or symbolic int.
+
+    Comparing keys never records a guard.
+    """
     return size.key if isinstance(size, SymbolicInt) else ((((), size)),)
 
 
@@ -441,8 +458,8 @@ def lower(
 ) -> Any:
     """Turn an expression into a program.
 
-    ``symbol(atom)``, ``constant(number)`` and ``emit(operation, a, b)`` return slots; operation is one of
-    add sub mul floordiv mod max min.
+    ``symbol(atom)``, ``constant(number)`` and ``emit(operation, a, b)`` return slots; operation is
+    one of add sub mul floordiv mod max min.
     """
     if not isinstance(size, SymbolicInt):
         return constant(size)
@@ -510,7 +527,7 @@ def _multiply_monomials(m: tuple, n: tuple) -> tuple:
 
 
 def _divide_exactly(a: Any, b: Any) -> Any:
-    """a / b if b is a single term that divides every term of a, or a is a multiple of b; else None."""
+    """a / b if b is one term that divides each of a's, or a is a multiple of b; else None."""
     divisor = _polynomial(b)
     dividend = _polynomial(a)
     assert divisor is not None and dividend is not None
@@ -582,7 +599,7 @@ def _monomial_bounds(monomial: tuple) -> tuple[int | None, int | None]:
 
 
 def _decide(operation: str, difference: SymbolicInt) -> bool | None:
-    """Whether ``difference operation 0`` holds for all values of the symbols; None if it depends."""
+    """Whether ``difference operation 0`` holds for all values of the symbols, if one can tell."""
     low, high = difference.bounds()
     positive, negative = low is not None and low > 0, high is not None and high < 0
     if operation in ("eq", "ne"):

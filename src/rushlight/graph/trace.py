@@ -1,7 +1,8 @@
 """The tracer: Python code over ``Traced`` values appends nodes to a graph.
 
-Operators are applied through a *context*. A ``GraphContext`` appends a node; a transform (batching, forward mode) is a
-context of its own whose values are ``Traced`` too: it works a primitive out with others, applied in the context below it.
+Operators are applied through a *context*. A ``GraphContext`` appends a node; a transform (batching,
+forward mode) is a context of its own whose values are ``Traced`` too: it works a primitive out with
+others, applied in the context below it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def current_context() -> Context | None:
 
 
 class Context:
-    """Where primitives are applied. ``level``: of the inputs' contexts, the one with the highest level decides."""
+    """Where primitives are applied. ``level``: of the inputs' contexts, the one with the highest
+    level decides.
+    """
 
     level = 0
 
@@ -84,7 +87,9 @@ class Context:
         raise NotImplementedError
 
     def enter(self, composite: Composite, arguments: dict[str, Any]) -> Any:
-        """A composite that carries a derivative of its own is about to run; the result goes to ``leave``."""
+        """A composite that carries a derivative of its own is about to run; the result goes to
+        ``leave``.
+        """
 
     def leave(self, token: Any, result: Any) -> None:
         """The composite is done."""
@@ -93,7 +98,7 @@ class Context:
 def apply(
     primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
 ) -> tuple[Traced, ...]:
-    """Apply a primitive in the highest context among its inputs, or the current one if it has none."""
+    """Apply a primitive in the highest context among its inputs, else in the current one."""
     context = (
         max((x.context for x in inputs), key=lambda each: each.level, default=None)
         or current_context()
@@ -122,7 +127,7 @@ class GraphContext(Context):
         return self.wrap(self._new_input(Value(dtype, tuple(shape), weak=weak, name=name)))
 
     def number_input(self, value: Any, name: str = "") -> Traced:
-        """A run-time number that the graph takes; ``value`` is what it is in the call being traced."""
+        """A run-time number that the graph takes; ``value`` is what it is in this call."""
         result = self._new_input(Value(number_type(value), (), weak=True, name=name))
         self.hints[result] = value
         return TracedNumber(self, result)
@@ -148,7 +153,8 @@ class GraphContext(Context):
         for x in inputs:
             if x.context is not self:
                 raise RuntimeError(
-                    f"{primitive.name}: a tensor of another trace is used here; pass it as an argument instead"
+                    f"{primitive.name}: a tensor of another trace is used here; pass it as an "
+                    "argument instead"
                 )
         return tuple(
             map(self.wrap, self.append(primitive, tuple(x.value for x in inputs), attributes))
@@ -193,7 +199,10 @@ class GraphContext(Context):
     # ---- the end
 
     def finish(self, outputs: Sequence[Traced | Value | None]) -> Graph:
-        """Set the outputs and drop the nodes that nothing needs. Numbers become tensors of their default dtype."""
+        """Set the outputs and drop the nodes that nothing needs.
+
+        Numbers become tensors of their default dtype.
+        """
         self.graph.outputs = [self._output(each) for each in outputs]
         remove_dead(self.graph)
         return self.graph
@@ -266,7 +275,9 @@ def user_source() -> tuple[str, int] | None:
 
 
 class Traced:
-    """A tensor while a graph is traced. ``value`` is what the context makes of it: in a graph, the ``Value``."""
+    """A tensor while a graph is traced. ``value`` is what the context makes of it: in a graph, the
+    ``Value``.
+    """
 
     __slots__ = ("context", "value")
     __array_priority__ = 1000  # NumPy arrays leave mixed operations to us
@@ -364,7 +375,8 @@ class Traced:
 
     def _no_value(self, what: str) -> NoReturn:
         raise TypeError(
-            f"{what}() of a traced {'number' if self.weak else 'tensor'}: its value is known only when the program runs; "
+            f"{what}() of a traced {'number' if self.weak else 'tensor'}: its value is known only "
+            "when the program runs; "
             "use operators (where, maximum, ...) instead"
         )
 
@@ -373,7 +385,10 @@ class Traced:
 
 
 class TracedNumber(Traced):
-    """A run-time number. Comparing one with a number answers by its value in this call and records a guard."""
+    """A run-time number.
+
+    Comparing one with a number answers by its value in this call and records a guard.
+    """
 
     __slots__ = ()
 
@@ -385,7 +400,8 @@ class TracedNumber(Traced):
             if self.value.node is not None and self.value.node.name == "constant":
                 return _GUARD_COMPARE[operation](self.value.node.attributes["value"], other)
             raise TypeError(
-                "only a number that was passed as an argument can be compared while an operator is traced, not one computed "
+                "only a number that was passed as an argument can be compared while an operator "
+                "is traced, not one computed "
                 "from it; compare before computing"
             )
         hint = hints[self.value]
@@ -405,10 +421,20 @@ class TracedNumber(Traced):
 def _install_slots() -> None:
     """The number slots: each calls the method's operator."""
     binary = {
-        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
-        "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "matmul": "matmul",
-        "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
-    }  # fmt: skip
+        "add": "add",
+        "sub": "sub",
+        "mul": "mul",
+        "truediv": "div",
+        "floordiv": "floor_divide",
+        "mod": "remainder",
+        "pow": "pow",
+        "and": "bitwise_and",
+        "or": "bitwise_or",
+        "xor": "bitwise_xor",
+        "matmul": "matmul",
+        "lshift": "bitwise_left_shift",
+        "rshift": "bitwise_right_shift",
+    }
     for slot, method in binary.items():
         setattr(Traced, f"__{slot}__", _binary_slot(method))
         setattr(Traced, f"__r{slot}__", _reflected_slot(method))
@@ -455,6 +481,17 @@ def _number_comparison(name: str) -> Callable[..., Any]:
 _install_slots()
 
 __all__ = [
-    "METHODS", "PRIMITIVES", "Context", "GraphContext", "Number", "Traced", "TracedNumber", "apply", "contains_traced",
-    "current_context", "number_type", "same_shape", "user_source",
-]  # fmt: skip
+    "METHODS",
+    "PRIMITIVES",
+    "Context",
+    "GraphContext",
+    "Number",
+    "Traced",
+    "TracedNumber",
+    "apply",
+    "contains_traced",
+    "current_context",
+    "number_type",
+    "same_shape",
+    "user_source",
+]

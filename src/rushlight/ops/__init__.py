@@ -5,10 +5,27 @@ from __future__ import annotations
 import importlib
 
 FAMILIES = (
-    "conversion", "complex", "arithmetic", "exponential", "comparison", "bitwise", "selection", "shapes", "reductions",
-    "scans", "join", "creation", "indexing", "subscripts", "linear_algebra", "normalization", "losses", "random", "dropout",
+    "conversion",
+    "complex",
+    "arithmetic",
+    "exponential",
+    "comparison",
+    "bitwise",
+    "selection",
+    "shapes",
+    "reductions",
+    "scans",
+    "join",
+    "creation",
+    "indexing",
+    "subscripts",
+    "linear_algebra",
+    "normalization",
+    "losses",
+    "random",
+    "dropout",
     "optimization",
-)  # fmt: skip
+)
 
 
 def load() -> None:

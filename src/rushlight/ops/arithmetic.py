@@ -94,7 +94,8 @@ def sub(input, other, *, alpha: Operand = 1):
     """input - alpha * other"""
     if _is_bool(input) or _is_bool(other):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+            "trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."
         )
     return elementwise("sub", input, _scaled("sub", input, other, alpha))
@@ -124,7 +125,8 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
     if kind in "fc" and compute.is_integral:
         raise RuntimeError(
-            f"{name}: For integral input tensors, argument alpha must not be a floating point number."
+            f"{name}: For integral input tensors, argument alpha must not be a floating point "
+            "number."
         )
     if kind == "c" and not compute.is_complex:
         raise RuntimeError(
@@ -168,7 +170,8 @@ def neg(input):
     """-input"""
     if input.dtype is dtypes.bool:
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the "
             "`~` or `logical_not()` operator instead."
         )
     return elementwise("neg", input)
@@ -252,7 +255,8 @@ def div(input, other, *, rounding_mode: str | None = None):
     if rounding_mode == "trunc":
         return elementwise("trunc_quotient", *_no_bools(input, other))
     raise RuntimeError(
-        f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+        f"'{rounding_mode}'"
     )
 
 
@@ -677,6 +681,7 @@ def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 / tensor2"""
     if computed_dtype(tensor1, tensor2).is_integral:
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported; convert the tensors to a floating-point type first"
+            "Integer division with addcdiv is no longer supported; convert the tensors to a "
+            "floating-point type first"
         )
     return input + value * (tensor1 / tensor2)

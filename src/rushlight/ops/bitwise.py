@@ -87,7 +87,9 @@ def _right_shift(x, y):
     samples=binary(0, 5, other=(0, 4), numbers=[2]),
 )
 def bitwise_left_shift(input, other):
-    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a
+    negative number.
+    """
 
 
 @primitive(

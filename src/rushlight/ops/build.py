@@ -1,4 +1,6 @@
-"""Short ways to apply the primitives that other rules are built from. Inputs are ``Traced``; dims are non-negative."""
+"""Short ways to apply the primitives that other rules are built from. Inputs are ``Traced``; dims
+are non-negative.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ def insert_dim(x: Traced, dim: int) -> Traced:
 
 
 def sum_to(x: Traced, shape: Sequence[Any]) -> Traced:
-    """The transpose of broadcasting: sum over the dims that an expansion of ``shape`` added or stretched."""
+    """The transpose of broadcasting: sum over the dims that an expansion of ``shape`` added or
+    stretched.
+    """
     if same_shape(tuple(x.shape), tuple(shape)):
         return x
     lead = x.ndim - len(shape)

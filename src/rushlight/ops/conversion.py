@@ -43,7 +43,9 @@ class _Convert(Elementwise):
     reference=lambda value, dtype, weak: value,
 )
 def constant(value, dtype, weak):
-    """A 0-d number: known, or a symbolic int. Weak: a Python number that takes no part in promotion."""
+    """A 0-d number: known, or a symbolic int. Weak: a Python number that takes no part in
+    promotion.
+    """
 
 
 @primitive(
@@ -142,7 +144,9 @@ def type_as(input, other):
 
 @composite(names=["clone"], samples=unary())
 def clone(input, *, memory_format: Selector = None):
-    """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of its own.)"""
+    """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
+    its own.)
+    """
     return input
 
 
@@ -163,8 +167,17 @@ def _cast_method(name: str, dtype: DType) -> Composite:
 CASTS = {
     name: _cast_method(name, dtype)
     for name, dtype in (
-        ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("bfloat16", dtypes.bfloat16),
-        ("int", dtypes.int32), ("long", dtypes.int64), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
-        ("bool", dtypes.bool), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+        ("float", dtypes.float32),
+        ("double", dtypes.float64),
+        ("half", dtypes.float16),
+        ("bfloat16", dtypes.bfloat16),
+        ("int", dtypes.int32),
+        ("long", dtypes.int64),
+        ("short", dtypes.int16),
+        ("char", dtypes.int8),
+        ("byte", dtypes.uint8),
+        ("bool", dtypes.bool),
+        ("cfloat", dtypes.complex64),
+        ("cdouble", dtypes.complex128),
     )
-}  # fmt: skip
+}

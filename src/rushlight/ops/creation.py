@@ -69,7 +69,8 @@ def check_sizes(size: Sequence[Any], name: str) -> tuple[Any, ...]:
             isinstance(each, SymbolicInt) or hasattr(each, "__index__")
         ):
             raise TypeError(
-                f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(each).__name__}"
+                f"{name}(): argument 'size' must be tuple of ints, but found element of type "
+                f"{type(each).__name__}"
             )
         if each < 0:
             raise RuntimeError(
@@ -149,9 +150,14 @@ def empty(
 
 def _like(name: str, value: int, doc: str) -> Any:
     def body(
-        input, *, dtype: DType | None = None, layout: Selector = None, device: Selector = None, pin_memory: bool = False,
+        input,
+        *,
+        dtype: DType | None = None,
+        layout: Selector = None,
+        device: Selector = None,
+        pin_memory: bool = False,
         memory_format: Selector = None,
-    ):  # fmt: skip
+    ):
         return build.full_like(input, value, dtype or input.dtype)
 
     body.__doc__ = doc
@@ -176,7 +182,7 @@ def empty_like(
     pin_memory: bool = False,
     memory_format: Selector = None,
 ):
-    """A tensor in the shape of another, whose elements are not set; inside a graph they are zeros."""
+    """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
     return build.full_like(input, 0, dtype or input.dtype)
 
 
@@ -197,9 +203,13 @@ def full_like(
 
 def _new(name: str, value: int, doc: str) -> Any:
     def body(
-        self, *size: Size, dtype: DType | None = None, device: Selector = None, layout: Selector = None,
+        self,
+        *size: Size,
+        dtype: DType | None = None,
+        device: Selector = None,
+        layout: Selector = None,
         pin_memory: bool = False,
-    ):  # fmt: skip
+    ):
         return _filled(size, value, dtype or self.dtype, name)
 
     body.__doc__ = doc
@@ -366,7 +376,8 @@ def fill_(self: Mutated, value):
     """Set every element to a number or 0-d tensor."""
     if isinstance(value, Traced) and value.shape:
         raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions."
         )
     return build.full_like(self, value)
 

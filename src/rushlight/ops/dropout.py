@@ -35,12 +35,13 @@ def _channels(name: str, batch_rank: int, spatial: int) -> Any:
         lead = input.ndim - spatial
         if lead not in (batch_rank - 1, batch_rank):
             raise RuntimeError(
-                f"{name}: expected input with {spatial + 1} or {spatial + 2} dims, but got shape {list(input.shape)}"
+                f"{name}: expected input with {spatial + 1} or {spatial + 2} dims, but got shape "
+                f"{list(input.shape)}"
             )
         noise_shape = (*input.shape[:lead], *[1] * spatial)
         return _dropped(input, p, training, noise_shape, name)
 
-    body.__doc__ = f"Set whole channels of {spatial} dims to zero with probability p and scale the others by 1 / (1 - p)."
+    body.__doc__ = f"Drop whole channels of {spatial} dims with probability p and scale the others."
     return composite(names=[f"nn.functional.{name}"], methods=[], random=True)(body)
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing at computed places: primitives, gather, scatter, index_select and their like."""
+"""Reading and writing at computed places: gather, scatter, index_select and their like."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def _scatter_add_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
 
 
 def add_at_zeros(x: Traced, index: Traced, source: Traced, dim: int) -> Traced:
-    """``scatter_add`` onto zeros of x's shape. With one index along dim no element is hit twice: a comparison will do."""
+    """``scatter_add`` onto zeros of x's shape. With one index along dim no element is hit twice: a
+    comparison will do.
+    """
     others_same = same_shape(
         index.shape[:dim] + index.shape[dim + 1 :], x.shape[:dim] + x.shape[dim + 1 :]
     )
@@ -111,7 +113,9 @@ def _adjacent(dims: Sequence[int]) -> bool:
 
 
 def indexed_shape(x: Any, indices: Sequence[Any], dims: Sequence[int]) -> tuple[Any, ...]:
-    """The shape of ``index``: the indices' shape in the place of dims if these are adjacent, else in front."""
+    """The shape of ``index``: the indices' shape in the place of dims if these are adjacent, else
+    in front.
+    """
     first = dims[0] if _adjacent(dims) else 0
     rest = [size for dim, size in enumerate(x.shape) if dim not in dims]
     return (*rest[:first], *indices[0].shape, *rest[first:])
@@ -160,8 +164,9 @@ def _batch_indices(
 
 
 def _result_order(dims: Sequence[int], rank: int, index_rank: int) -> list[int]:
-    """Where the dims of an unbatched result stand in the result of the batched primitive, which has the indices in front
-    unless the indexed dims start the tensor."""
+    """Where the dims of an unbatched result stand in the result of the batched primitive, which has
+    the indices in front unless the indexed dims start the tensor.
+    """
     first = dims[0] if _adjacent(dims) else 0
     rest = rank - len(dims)
     before = [1 + index_rank + dim for dim in range(first)]
@@ -302,7 +307,8 @@ def nonzero_rows(x):
     """The places of the elements that are not zero, one a row, in row-major order."""
 
 
-# The bodies below use operators only, no primitives: the runtime runs them one by one, each with sizes known by then.
+# The bodies below use operators only, no primitives: the runtime runs them one by one, each with
+# sizes known by then.
 
 
 @composite(
@@ -354,18 +360,21 @@ def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any 
         )
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as self tensor: {list(index.shape)} and {list(input.shape)} "
+            "Index tensor must have the same number of dimensions as self tensor: "
+            f"{list(index.shape)} and {list(input.shape)} "
             f"(in {name})"
         )
     for each in range(index.ndim):
         if input.ndim and each != dim and index.shape[each] > input.shape[each]:
             raise RuntimeError(
-                f"Size does not match at dimension {each} expected index {list(index.shape)} to be no larger than self "
+                f"Size does not match at dimension {each} expected index {list(index.shape)} to "
+                "be no larger than self "
                 f"{list(input.shape)} apart from dimension {dim} (in {name})"
             )
         if isinstance(source, Traced) and source.ndim and index.shape[each] > source.shape[each]:
             raise RuntimeError(
-                f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} (in {name})"
+                f"Expected index {list(index.shape)} to be no larger than src "
+                f"{list(source.shape)} (in {name})"
             )
 
 
@@ -404,7 +413,8 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
     _check_index(name, input, dim, index, source)
     if isinstance(source, Traced) and not source.weak and source.dtype is not input.dtype:
         raise RuntimeError(
-            f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {source.dtype}"
+            f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and "
+            f"{source.dtype}"
         )
     index = _as_index(_one_dim(index))
     if build.is_number(source):
@@ -552,7 +562,8 @@ def take_along_dim(input, indices, dim: int | None = None):
     dim = normalize_dim(dim, input.ndim)
     if input.ndim != indices.ndim:
         raise RuntimeError(
-            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.ndim} "
+            "torch.take_along_dim(): input and indices should have the same number of "
+            f"dimensions, but got {input.ndim} "
             f"dimensions for input, and {indices.ndim} dimensions for indices"
         )
     lead = [

@@ -67,12 +67,14 @@ def cat(tensors, dim: int = 0):
     for position, x in enumerate(joined):
         if x.ndim != first.ndim:
             raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in cat)"
+                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in "
+                "cat)"
             )
         for each in range(first.ndim):
             if each != dim and x.shape[each] != first.shape[each]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {first.shape[each]} but got size "
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size "
+                    f"{first.shape[each]} but got size "
                     f"{x.shape[each]} for tensor number {position} in the list. (in cat)"
                 )
     return cat_primitive.apply(*joined, dim=dim)
@@ -94,7 +96,8 @@ def stack(tensors, dim: int = 0):
     for position, x in enumerate(tensors):
         if tuple(x.shape) != tuple(first.shape):
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and {list(x.shape)} at entry "
+                f"stack expects each tensor to be equal size, but got {list(first.shape)} at "
+                f"entry 0 and {list(x.shape)} at entry "
                 f"{position}"
             )
     return cat_primitive.apply(*(build.insert_dim(x, dim) for x in _promoted(tensors)), dim=dim)

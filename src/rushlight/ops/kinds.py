@@ -1,7 +1,8 @@
 """Kinds of primitives: what a record need not say because others of its kind do the same.
 
-A kind derives the outputs' dtypes and shapes (``infer``), gradient and tangent rules from the record's partial derivatives
-or transposes, the batching rule, and for elementwise operators everything about a call: promotion and broadcasting.
+A kind derives the outputs' dtypes and shapes (``infer``), gradient and tangent rules from the
+record's partial derivatives or transposes, the batching rule, and for elementwise operators
+everything about a call: promotion and broadcasting.
 """
 
 from __future__ import annotations
@@ -141,8 +142,9 @@ def shifted(dims: Any) -> Any:
 class Elementwise(Kind):
     """One scalar instruction at every point.
 
-    accepts: the types it is computed in; promote: from the promoted type of the operands to the type it is computed in;
-    output: the result's type, if it is another: a dtype or a function of the type of computation.
+    accepts: the types it is computed in; promote: from the promoted type of the operands to the
+    type it is computed in; output: the result's type, if it is another: a dtype or a function of
+    the type of computation.
     """
 
     has_forms = True
@@ -165,7 +167,8 @@ class Elementwise(Kind):
             if x.shape:
                 if shape and not same_shape(shape, x.shape):
                     raise AssertionError(
-                        f"{primitive.name}: inputs of shapes {shape} and {x.shape} were not broadcast"
+                        f"{primitive.name}: inputs of shapes {shape} and {x.shape} were not "
+                        "broadcast"
                     )
                 shape = x.shape
         return [(self.output_dtype(inputs[-1].dtype), shape, all(x.weak for x in inputs))]
@@ -293,8 +296,8 @@ class Elementwise(Kind):
 class View(Kind):
     """Another arrangement of one input's elements: linear, of the same dtype.
 
-    shape: ``f(x, **attributes)`` gives the result's shape; shift: ``f(x, size, **attributes)`` gives the attributes for an input
-    with a batch dim in front (``x`` has it already).
+    shape: ``f(x, **attributes)`` gives the result's shape; shift: ``f(x, size, **attributes)``
+    gives the attributes for an input with a batch dim in front (``x`` has it already).
     """
 
     def __init__(self, shape: Callable[..., tuple], shift: Callable[..., dict[str, Any]]) -> None:
@@ -320,7 +323,10 @@ class View(Kind):
 
 
 class Reduction(Kind):
-    """Over the dims of attribute ``dims`` (a sorted tuple) or ``dim``, which stay with size 1. output: the result's dtype."""
+    """Over the dims of attribute ``dims`` (a sorted tuple) or ``dim``, which stay with size 1.
+
+    output: the result's dtype.
+    """
 
     def __init__(self, output: DType | None = None) -> None:
         self.output = output
@@ -401,7 +407,9 @@ class Contraction(Kind):
 
 
 class Indexing(Kind):
-    """Elements at computed places along ``dim``. shape_of: the input whose shape and dtype position 0 gives: see gather."""
+    """Elements at computed places along ``dim``. shape_of: the input whose shape and dtype position
+    0 gives: see gather.
+    """
 
     def __init__(self, shape_of: int) -> None:
         self.shape_of = shape_of
@@ -493,13 +501,18 @@ class Source(Kind):
 
 
 class Random(Source):
-    """Draws from a generator: never merged, removed or reordered. Batching decides by vmap's ``randomness``."""
+    """Draws from a generator: never merged, removed or reordered.
+
+    Batching decides by vmap's ``randomness``.
+    """
 
     impure = True
 
 
 class Host(Kind):
-    """A Python function over whole tensors. outputs: ``f(environment, *inputs, **attributes)`` gives the list of outputs."""
+    """A Python function over whole tensors. outputs: ``f(environment, *inputs, **attributes)``
+    gives the list of outputs.
+    """
 
     def __init__(self, outputs: Callable[..., list[Output]], impure: bool = False) -> None:
         self.outputs = outputs

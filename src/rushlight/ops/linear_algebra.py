@@ -37,14 +37,16 @@ def _same_dtype(name: str, *tensors: Traced) -> None:
     for x in tensors[1:]:
         if x.dtype is not first:
             raise RuntimeError(
-                f"expected m1 and m2 to have the same dtype, but got: {first} != {x.dtype} (in {name}); convert one with .to()"
+                f"expected m1 and m2 to have the same dtype, but got: {first} != {x.dtype} (in "
+                f"{name}); convert one with .to()"
             )
 
 
 def _check_inner(name: str, a: Traced, b: Traced) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]}) (in {name}: "
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[-2]}x{a.shape[-1]} and "
+            f"{b.shape[-2]}x{b.shape[-1]}) (in {name}: "
             f"shapes {list(a.shape)} and {list(b.shape)})"
         )
 
@@ -78,10 +80,13 @@ def _ranks(name: str, **expected: tuple[Traced, int]) -> None:
     ),
 )
 def matmul(input, other):
-    """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+    """The matrix product; a vector counts as a row on the left and a column on the right; batch
+    dims broadcast.
+    """
     if not (input.ndim and other.ndim):
         raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and {other.ndim}D"
+            f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and "
+            f"{other.ndim}D"
         )
     _same_dtype("matmul", input, other)
     a = build.insert_dim(input, 0) if input.ndim == 1 else input
@@ -94,7 +99,10 @@ def matmul(input, other):
 
 
 def _product(a: Traced, b: Traced) -> Traced:
-    """Of matrices, batch dims broadcast. One matrix on the right for a whole batch is a single large product."""
+    """Of matrices, batch dims broadcast.
+
+    One matrix on the right for a whole batch is a single large product.
+    """
     if b.ndim == 2:
         rows = build.reshape(a, (numel(a.shape[:-1]), a.shape[-1]))
         return build.reshape(matmul_primitive.apply(rows, b), (*a.shape[:-1], b.shape[-1]))
@@ -116,7 +124,8 @@ def bmm(input, mat2):
     _ranks("bmm", batch1=(input, 3), batch2=(mat2, 3))
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but got: "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, "
+            f"{input.shape[2]}] but got: "
             f"[{mat2.shape[0]}, {mat2.shape[1]}]. (in bmm)"
         )
     _same_dtype("bmm", input, mat2)
@@ -136,7 +145,8 @@ def dot(input, tensor):
     _ranks("dot", input=(input, 1), tensor=(tensor, 1))
     if input.shape[0] != tensor.shape[0]:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same number of "
+            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src "
+            f"[{tensor.shape[0]}] to have the same number of "
             "elements (in dot)"
         )
     return matmul(input, tensor)

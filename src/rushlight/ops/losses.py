@@ -83,8 +83,10 @@ def _difference(input: Traced, target: Traced, name: str) -> Traced:
         import warnings
 
         warnings.warn(
-            f"Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            f"Using a target size ({list(target.shape)}) that is different to the input size "
+            f"({list(input.shape)}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the "
+            "same size.",
             stacklevel=2,
         )
     broadcast_shapes([input.shape, target.shape], name)
@@ -105,12 +107,14 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
     expected = tuple(input.shape[:dim]) + tuple(input.shape[dim + 1 :])
     if target.ndim != len(expected):
         raise RuntimeError(
-            f"{name}: target of shape {list(target.shape)} does not fit input of shape {list(input.shape)}; expected "
+            f"{name}: target of shape {list(target.shape)} does not fit input of shape "
+            f"{list(input.shape)}; expected "
             f"{list(expected)}"
         )
     if target.ndim and input.ndim > 1 and target.shape[0] != input.shape[0]:
         raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}). (in {name})"
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]}). (in {name})"
         )
     if expected != tuple(target.shape):
         raise RuntimeError(
@@ -118,7 +122,8 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
         )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[dim]):
         raise RuntimeError(
-            f"{name}: weight tensor should be defined either for all {input.shape[dim]} classes or no classes but got weight "
+            f"{name}: weight tensor should be defined either for all {input.shape[dim]} classes "
+            "or no classes but got weight "
             f"tensor of shape: {list(weight.shape)}"
         )
 
@@ -266,7 +271,8 @@ def _probability_loss(
         log_probabilities.shape
     ):
         raise RuntimeError(
-            f"cross_entropy: Expected floating point type for target with class probabilities to have the input's shape "
+            "cross_entropy: Expected floating point type for target with class probabilities to "
+            "have the input's shape "
             f"{list(log_probabilities.shape)}, got {list(target.shape)}"
         )
     dim = _class_dim(log_probabilities)

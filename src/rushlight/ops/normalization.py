@@ -16,7 +16,9 @@ from .samples import Draw, calls, with_dim
 
 
 def widened(x: Traced) -> Traced:
-    """Half-precision numbers in single precision: what is computed of them in several steps is rounded once."""
+    """Half-precision numbers in single precision: what is computed of them in several steps is
+    rounded once.
+    """
     return build.convert(x, dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
 
 
@@ -25,7 +27,8 @@ def _softmax_input(input: Traced, dtype: DType | None, name: str) -> Traced:
         input = build.convert(input, require_dtype(dtype, name))
     if not input.dtype.is_floating_point:
         raise NotImplementedError(
-            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'; convert the input or give dtype="
+            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'; convert the input "
+            "or give dtype="
         )
     return input
 
@@ -96,7 +99,8 @@ def _implicit_dim(input: Traced, dim: int | None, name: str) -> int:
         import warnings
 
         warnings.warn(
-            f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+            f"Implicit dimension choice for {name} has been deprecated. Change the call to "
+            "include dim=X as an argument.",
             stacklevel=2,
         )
         return 0 if input.ndim in (0, 1, 3) else 1
@@ -136,17 +140,20 @@ def _normalized_dims(
     )
     if not shape:
         raise RuntimeError(
-            f"Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got {shape}"
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            f"one element, but got {shape}"
         )
     if len(shape) > input.ndim or tuple(input.shape[input.ndim - len(shape) :]) != shape:
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, "
+            f"{', '.join(map(str, shape))}], but got input of "
             f"size{list(input.shape)} (in {name})"
         )
     for label, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(
-                f"Expected {label} to be of same shape as normalized_shape, but got {label} of shape {list(parameter.shape)} and "
+                f"Expected {label} to be of same shape as normalized_shape, but got {label} of "
+                f"shape {list(parameter.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
     return tuple(range(input.ndim - len(shape), input.ndim))

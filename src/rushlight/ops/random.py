@@ -1,4 +1,6 @@
-"""Random numbers: the streams of PyTorch's CPU generator, drawn as raw bits and turned into numbers by operators."""
+"""Random numbers: the streams of PyTorch's CPU generator, drawn as raw bits and turned into numbers
+by operators.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive
     reference=lambda shape, bits, generator: draw_bits(generator, shape, bits),
 )
 def random_bits(shape, bits, generator):
-    """The next outputs of a generator: uint32, or uint64 with the high word drawn first. None: the default generator."""
+    """The next outputs of a generator: uint32, or uint64 with the high word drawn first. None: the
+    default generator.
+    """
 
 
 def draw_bits(generator: Any, shape: Sequence[int], bits: int) -> Any:
@@ -243,7 +247,9 @@ def randint(
     device: Selector = None,
     pin_memory: bool = False,
 ):
-    """Random integers from low (0 if left out) up to but without high: ``randint(low, high, size)``."""
+    """Random integers from low (0 if left out) up to but without high: ``randint(low, high,
+    size)``.
+    """
     *bounds, shape = bounds_and_size if size is None else (*bounds_and_size, size)
     if len(bounds) == 2:
         low, high = bounds
@@ -339,7 +345,7 @@ def bernoulli(input, p: Operand = None, *, generator: Selector = None):
 
 @composite(name="random_", methods=["random_"], random=True)
 def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Selector = None):
-    """Set to random integers in [from_, to); without bounds: to all that the dtype holds from 0 on."""
+    """Set to random integers in [from_, to), by default all from 0 on that the dtype holds."""
     if to is None and from_ is not None:
         from_, to = 0, from_
     if to is not None:

@@ -1,26 +1,32 @@
 """Operator records: the one place where an operator is defined.
 
-A *primitive* is what a graph's nodes apply: its inputs have been converted and broadcast, its dims are non-negative. A
-*composite* is plain Python over operators. Both are ``Record``; one with ``names`` is an operator that users call.
+A *primitive* is what a graph's nodes apply: its inputs have been converted and broadcast, its dims
+are non-negative. A *composite* is plain Python over operators. Both are ``Record``; one with
+``names`` is an operator that users call.
 
-What transforms read from a primitive (all values below are ``Traced``; write the rules with ordinary operators):
+What transforms read from a primitive (all values below are ``Traced``; write the rules with
+ordinary operators):
 
 - ``infer(inputs, attributes, environment)``: ``(dtype, shape, weak)`` of each output.
-- ``vjp(inputs, outputs, gradients, attributes)``: the gradient of each input; None where there is none. ``gradients`` has
-  one entry per output, None where it is undefined. Complex gradients are conjugate as in PyTorch.
-- ``jvp(inputs, outputs, tangents, attributes)``: the tangent of each output; tangents may be None (zero).
-- ``batch(inputs, batched, size, attributes)``: the outputs for inputs that have one more dim, in front, where
-  ``batched`` says so; all outputs have that dim in front.
+- ``vjp(inputs, outputs, gradients, attributes)``: the gradient of each input; None where there is
+  none. ``gradients`` has one entry per output, None where it is undefined. Complex gradients are
+  conjugate as in PyTorch.
+- ``jvp(inputs, outputs, tangents, attributes)``: the tangent of each output; tangents may be None
+  (zero).
+- ``batch(inputs, batched, size, attributes)``: the outputs for inputs that have one more dim, in
+  front, where ``batched`` says so; all outputs have that dim in front.
 - ``evaluate(arrays, attributes)``: NumPy arrays in and out; see ``devices/reference.py``.
 
 Each follows from the kind (``ops/kinds.py``) and the record's own rules:
 
-- ``derivative`` (elementwise): ``f(out, *inputs)`` gives one partial derivative per input, a tuple if there are several.
-  A bool partial is a mask: the gradient passes where it is true. None: no gradient.
-- ``transpose`` (linear kinds): ``f(g, *inputs, **attributes)`` gives the gradient of the input; a tuple of such functions if
-  several inputs have one (None for an input such as an index).
+- ``derivative`` (elementwise): ``f(out, *inputs)`` gives one partial derivative per input, a tuple
+  if there are several. A bool partial is a mask: the gradient passes where it is true. None: no
+  gradient.
+- ``transpose`` (linear kinds): ``f(g, *inputs, **attributes)`` gives the gradient of the input; a
+  tuple of such functions if several inputs have one (None for an input such as an index).
 - ``vjp``, ``jvp``, ``batch``: rules that replace the derived ones, with the signatures above.
-- ``NONE`` as derivative: the outputs never have gradients. ``unsupported("why")``: an error when it is needed.
+- ``NONE`` as derivative: the outputs never have gradients. ``unsupported("why")``: an error when it
+  is needed.
 """
 
 from __future__ import annotations
@@ -108,7 +114,9 @@ class RecordError(Exception):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or Z (size)."""
+    """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or
+    Z (size).
+    """
 
     name: str
     mode: str
@@ -118,10 +126,11 @@ class Parameter:
 class Record:
     """What is common to primitives and composites.
 
-    names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a form that writes its
-    first argument exists (``exp_``); out: whether ``out=`` is accepted; views: the parameter the result may be a view
-    of; random: whether it draws random numbers; samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
-    operator: the native operator, set when the runtime loads.
+    names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
+    form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted; views:
+    the parameter the result may be a view of; random: whether it draws random numbers; samples:
+    ``f(dtype, generator)`` gives test calls (``ops/samples.py``); operator: the native operator,
+    set when the runtime loads.
     """
 
     def __init__(
@@ -199,7 +208,7 @@ class Record:
         raise NotImplementedError
 
     def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        """The arguments by parameter, defaults filled in; TypeError as PyTorch's for a wrong call."""
+        """The arguments by parameter, with defaults; TypeError as PyTorch's for a wrong call."""
         for alias in ARGUMENT_ALIASES.keys() & kwargs.keys() - self.signature.parameters.keys():
             target = ARGUMENT_ALIASES[alias]
             if target in self.signature.parameters and target not in kwargs:
@@ -214,7 +223,9 @@ class Record:
         return bound
 
     def mode(self, position: int | str) -> str:
-        """The mode of a positional argument (by its position) or of a keyword argument (by its name)."""
+        """The mode of a positional argument (by its position) or of a keyword argument (by its
+        name).
+        """
         if isinstance(position, str):
             name = (
                 position
@@ -235,7 +246,8 @@ class Record:
         number: Callable[[Any], Any],
         size: Callable[[Any], Any],
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of a call with tensors, operand numbers and sizes replaced, in the order of the call.
+        """The arguments of a call with tensors, operand numbers and sizes replaced, in the order of
+        the call.
 
         In mode T everything that is neither None nor a number nor a list is a tensor.
         """
@@ -273,7 +285,9 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
 
 
 class Primitive(Record):
-    """What a node applies. As an operator it is called with any dtypes and shapes; the kind makes them fit."""
+    """What a node applies. As an operator it is called with any dtypes and shapes; the kind makes
+    them fit.
+    """
 
     def __init__(
         self,
@@ -300,7 +314,8 @@ class Primitive(Record):
         missing = kind.missing(self)
         if missing:
             raise RecordError(
-                f"primitive {self.name} lacks {', '.join(missing)}; say unsupported('why') if it cannot have it"
+                f"primitive {self.name} lacks {', '.join(missing)}; say unsupported('why') if it "
+                "cannot have it"
             )
         if PRIMITIVES.setdefault(self.name, self) is not self:
             raise RecordError(f"two primitives are named {self.name!r}")
@@ -357,8 +372,9 @@ class Primitive(Record):
 class Composite(Record):
     """Plain Python over operators.
 
-    derivative: optional, ``f(g, out, *arguments)`` gives the gradients of the tensor arguments (a tuple if there are
-    several; ``g`` and ``out`` are tuples if there are several outputs); a checked alternative to the derived one.
+    derivative: optional, ``f(g, out, *arguments)`` gives the gradients of the tensor arguments (a
+    tuple if there are several; ``g`` and ``out`` are tuples if there are several outputs); a
+    checked alternative to the derived one.
     """
 
     def __init__(
@@ -385,7 +401,9 @@ class Composite(Record):
 
 
 def primitive(kind: Kind, **fields: Any) -> Callable[[Callable[..., Any]], Primitive]:
-    """Define a primitive; the decorated function's signature and docstring count, its body is not run."""
+    """Define a primitive; the decorated function's signature and docstring count, its body is not
+    run.
+    """
     return lambda function: Primitive(function, kind, **fields)
 
 

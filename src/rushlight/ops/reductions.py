@@ -67,10 +67,12 @@ def _product_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> l
 
 
 def _products_of_others(x: Traced, dims: tuple) -> Traced:
-    """For each element the product of the others: exact where elements are zero, in derivatives too.
+    """For each element the product of the others: exact where elements are zero, in derivatives
+    too.
 
-    The product of the zeros among the others is written as what it is in terms of their sum and sum of squares if there
-    are one or two, so that derivatives see them; products of more have no first and second derivatives.
+    The product of the zeros among the others is written as what it is in terms of their sum and sum
+    of squares if there are one or two, so that derivatives see them; products of more have no first
+    and second derivatives.
     """
     zero = x == 0
     zeros = build.reduce_sum(build.convert(zero, dtypes.int64), dims)
@@ -244,7 +246,8 @@ def _mean_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
     if not result.is_differentiable:
         what = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            f"{name}(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+            f"{name}(): could not infer output dtype. {what} dtype must be either a floating "
+            "point or complex dtype. "
             f"Got: {scalar_type_name(result)}"
         )
     return result
@@ -430,7 +433,8 @@ def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
     if dim is None:
         if numel(input.shape) == 0:
             raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the reduction dim with the "
                 "'dim' argument."
             )
         return _amax(input, None, False, name)
@@ -441,7 +445,7 @@ def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
 
 @composite(names=["max"], out=True, samples=_extreme_samples)
 def max(input, dim: Selector = None, keepdim: bool = False, *, other=None):
-    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    """The greatest element; with a dim (values, indices); with a tensor elementwise."""
     return _max_or_min(input, dim if other is None else other, keepdim, "max")
 
 

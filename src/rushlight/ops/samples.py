@@ -1,6 +1,7 @@
 """Sample calls for records: what the laws in ``tests/laws`` run.
 
-A sample is ``(args, kwargs)`` in which each tensor is a ``Draw``: the test makes a tensor from it in the dtype under test.
+A sample is ``(args, kwargs)`` in which each tensor is a ``Draw``: the test makes a tensor from it
+in the dtype under test.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ Samples = Callable[[DType], Iterator[Sample]]
 
 @dataclass(frozen=True)
 class Draw:
-    """A tensor of random numbers in [low, high); ``special`` values take the first places. dtype: None is that under test."""
+    """A tensor of random numbers in [low, high); ``special`` values take the first places. dtype:
+    None is that under test.
+    """
 
     shape: tuple[int, ...]
     low: float = -4

@@ -35,14 +35,17 @@ def chosen(condition, x, y):
     ),
 )
 def where(condition, input=None, other=None):
-    """input where the condition holds, else other. With the condition alone: the indices where it holds."""
+    """input where the condition holds, else other. With the condition alone: the indices where it
+    holds.
+    """
     if input is None and other is None:
         return op.nonzero(condition, as_tuple=True)
     if condition.dtype is dtypes.uint8:
         condition = build.convert(condition, dtypes.bool)
     if condition.dtype is not dtypes.bool:
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype}"
         )
     return build.select_where(condition, input, other, computed_dtype(input, other))
 
@@ -68,7 +71,8 @@ def masked_fill(input, mask, value):
         )
     if isinstance(value, Traced) and value.shape:
         raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
         )
     kind = build.lift(value, input.context, "masked_fill").dtype
     if (kind.is_complex and not input.dtype.is_complex) or (

@@ -111,7 +111,9 @@ def slice_primitive(x, dim, start, step, length):
     reference=_pad_arrays,
 )
 def pad_primitive(x, dim, before, size, step):
-    """Zeros of ``size`` along dim, with the elements at before, before + step, ...: the transpose of slice."""
+    """Zeros of ``size`` along dim, with the elements at before, before + step, ...: the transpose
+    of slice.
+    """
 
 
 @primitive(
@@ -145,7 +147,10 @@ def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...
     if len(unknown) > 1:
         raise RuntimeError(f"only one dimension can be inferred (in {name})")
     known = numel(tuple(size for size in sizes if not (isinstance(size, int) and size == -1)))
-    message = f"shape '{list(sizes)}' is invalid for input of size {total} (in {name}: the input's shape is {list(input.shape)})"
+    message = (
+        f"shape '{list(sizes)}' is invalid for input of size {total} "
+        f"(in {name}: the input's shape is {list(input.shape)})"
+    )
     if not unknown:
         if not same(known, total) and known != total:
             raise RuntimeError(message)
@@ -154,7 +159,8 @@ def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...
         if total != 0:
             raise RuntimeError(message)
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension size -1 can be any "
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
+            "unspecified dimension size -1 can be any "
             "value and is ambiguous"
         )
     if total % known != 0:
@@ -243,7 +249,8 @@ def unflatten(input, dim: int, sizes: Size):
         )
     if numel(sizes) != input.shape[dim]:
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({input.shape[dim]})"
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({input.shape[dim]})"
         )
     return build.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
@@ -305,7 +312,8 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
     lead = len(sizes) - input.ndim
     if lead < 0:
         raise RuntimeError(
-            f"{name}({list(input.shape)}, size={list(sizes)}): the number of sizes provided ({len(sizes)}) must be greater or equal "
+            f"{name}({list(input.shape)}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal "
             f"to the number of dimensions in the tensor ({input.ndim})"
         )
     shape = []
@@ -314,15 +322,18 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
         if dim < lead:
             if keep or size < 0:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {dim} (in {name})"
+                    f"The expanded size of the tensor ({size}) isn't allowed in a leading, "
+                    f"non-existing dimension {dim} (in {name})"
                 )
             shape.append(size)
             continue
         existing = input.shape[dim - lead]
         if not keep and existing != 1 and size != existing:
             raise RuntimeError(
-                f"The expanded size of the tensor ({size}) must match the existing size ({existing}) at non-singleton dimension "
-                f"{dim}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(input.shape)} (in {name})"
+                f"The expanded size of the tensor ({size}) must match the existing size "
+                f"({existing}) at non-singleton dimension "
+                f"{dim}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(input.shape)} (in "
+                f"{name})"
             )
         shape.append(existing if keep or existing != 1 else size)
     return tuple(shape)
@@ -356,7 +367,8 @@ def repeat(input, *repeats: Size):
     lead = len(counts) - input.ndim
     if lead < 0:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor "
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor "
             f"({len(counts)} repeats, shape {list(input.shape)})"
         )
     sizes = (*[1] * lead, *input.shape)
@@ -390,7 +402,8 @@ def permute(input, *dims: Selector):
     order = flatten_sizes(dims)
     if len(order) != input.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of "
             f"dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
         )
     return build.permute(input, normalize_dims(order, input.ndim))
@@ -434,7 +447,8 @@ def movedim(input, source: Dim, destination: Dim):
     origins, targets = normalize_dims(source, input.ndim), normalize_dims(destination, input.ndim)
     if len(origins) != len(targets):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({source}) and destination ({destination}) differ in length"
+            f"movedim: Invalid source or destination dims: source ({source}) and destination "
+            f"({destination}) differ in length"
         )
     rest = iter([dim for dim in range(input.ndim) if dim not in origins])
     placed = dict(zip(targets, origins, strict=True))
@@ -476,7 +490,8 @@ def select_dim(input: Traced, dim: int, index: Any, name: str = "select") -> Tra
     size = input.shape[dim]
     if index < -size or index >= size:
         raise IndexError(
-            f"{name}(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+            f"{name}(): index {index} out of range for tensor of size {list(input.shape)} at "
+            f"dimension {dim}"
         )
     start = index + size if index < 0 else index
     return build.drop_dims(build.slice_(input, dim, start, 1, 1), (dim,))
@@ -509,7 +524,8 @@ def narrow(input, dim: int, start: Size, length: Size):
         raise RuntimeError(f"narrow(): length must be non-negative, but got {length}.")
     if start < -size or start > size:
         raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) (in narrow)"
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) "
+            "(in narrow)"
         )
     start = start + size if start < 0 else start
     if start + length > size:
@@ -580,7 +596,8 @@ def split(tensor, split_size_or_sections: Selector, dim: int = 0):
         sections = [min(step, size - start) for start in range(0, max(size, 1), step)]
     if sum(sections) != size:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), but got "
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
+            f"at dimension {dim}), but got "
             f"split_sizes={list(sections)}"
         )
     starts = [sum(sections[:position]) for position in range(len(sections))]

@@ -1,9 +1,9 @@
 """``x[...]`` and ``x[...] = value``.
 
-A subscript is taken apart before an operator sees it: ``structure`` says of what parts it consists and is part of the
-call's key; the index tensors and the ints, which change from call to call, are arguments of their own. Masks become the
-places where they are true. So ``getitem`` and ``setitem`` are plain functions, and their operators never have results
-whose size depends on data.
+A subscript is taken apart before an operator sees it: ``structure`` says of what parts it consists
+and is part of the call's key; the index tensors and the ints, which change from call to call, are
+arguments of their own. Masks become the places where they are true. So ``getitem`` and ``setitem``
+are plain functions, and their operators never have results whose size depends on data.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ tensor_from: Callable[[Any], Any] | None = None
 
 
 class Parts:
-    """A subscript in parts. structure has one entry for each: "int", "none", "ellipsis", "true", "false", "tensor", or
-    ``("slice", has start, has stop, has step)``."""
+    """A subscript in parts. structure has one entry for each: "int", "none", "ellipsis", "true",
+    "false", "tensor", or ``("slice", has start, has stop, has step)``.
+    """
 
     def __init__(self, x: Any, index: Any) -> None:
         self.structure: list[Any] = []
@@ -83,7 +84,8 @@ def _places(x: Any, mask: Any, dim: int) -> Sequence[Any]:
     shape = tuple(x.shape)[dim : dim + mask.ndim]
     if shape != tuple(mask.shape):
         raise IndexError(
-            f"The shape of the mask {list(mask.shape)} at index {dim} does not match the shape of the indexed tensor "
+            f"The shape of the mask {list(mask.shape)} at index {dim} does not match the shape of "
+            "the indexed tensor "
             f"{list(x.shape)} at index {dim}"
         )
     if not mask.ndim:  # stands for a new dim, as True and False do
@@ -104,7 +106,8 @@ def _as_int(part: Any) -> Any:
     if hasattr(part, "__index__"):
         return part.__index__()
     raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        "indices "
         f"(got {type(part).__name__})"
     )
 
@@ -139,7 +142,9 @@ def _traced_list(part: Sequence[Any]) -> Traced:
 def _view_and_indices(
     x: Traced, tensors: Sequence[Traced], sizes: Sequence[Any], structure: Sequence[Any]
 ) -> tuple[Traced, list[Traced], tuple[int, ...]]:
-    """The view that the basic parts give, the index tensors in one shape, and the view's dims that these apply to."""
+    """The view that the basic parts give, the index tensors in one shape, and the view's dims that
+    these apply to.
+    """
     used = sum(1 for part in structure if part in ("int", "tensor") or isinstance(part, tuple))
     view, dim = x, 0
     unused = x.ndim - used
@@ -238,7 +243,8 @@ def index_put(input, indices, values, accumulate: bool = False):
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
     if not build.is_number(values) and values.dtype is not input.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination and "
+            f"Index put requires the source and destination dtypes match, got {input.dtype} for "
+            "the destination and "
             f"{values.dtype} for the source. (in index_put)"
         )
     if any(index is not None and _is_mask(index) for index in indices):

@@ -22,7 +22,7 @@ def records() -> list[Record]:
     found = {
         id(each): each
         for each in (*FUNCTIONS.values(), *METHODS.values())
-        if isinstance(each, Record)
+        if isinstance(each, Record) and not each.name.startswith("_")
     }
     return list(found.values())
 
