@@ -23,8 +23,8 @@ NATIVE_VIEWS = {
 CORE_OPERATORS = (
     "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "neg", "bitwise_not", "abs", "eq", "ne", "lt", "le",
-    "gt", "ge", "clone", "reshape", "permute", "sum_to_size", "slice_backward", "as_strided", "as_strided_backward",
-    "as_strided_scatter", "zeros", "copy_", "fill_", "unbind", "ones_like",
+    "gt", "ge", "clone", "reshape", "permute", "sum_to_size", "slice_backward", "as_strided",
+    "gather", "scatter", "scatter_add", "real", "to", "zeros", "zeros_like", "copy_", "fill_", "unbind", "ones_like",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ FAMILIES = (
     "creation",
     "indexing",
     "subscripts",
+    "regions",
     "linear_algebra",
     "normalization",
     "losses",
