@@ -1,5 +1,5 @@
-// Building an instance: a plan for one exact key. Everything that depends on sizes is computed and checked here, so that
-// replaying only follows pointers.
+// Building an instance: a plan for one exact key. Everything that depends on sizes is computed and checked here, so
+// that replaying only follows pointers.
 #include <algorithm>
 
 #include "instance.h"

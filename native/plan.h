@@ -184,7 +184,7 @@ bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &sl
 bool scalar_guards_hold(const Plan &plan, const Call &call);
 void raise_status(const Plan &plan, int64_t status);  // what a kernel reported, as a Python error
 
-// ---------------------------------------------------------------- instances (instance.cpp, layouts.cpp, launch.cpp, products.cpp)
+// ---------------------------------------------------------------- instances (see instance.h)
 
 struct Address {
   int buffer;      // -1: no memory (a coordinate)

@@ -311,6 +311,9 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
+// Empty: gives Python methods such as __contains__ a slot to go to.
+static PySequenceMethods sequence_slots;
+
 PyTypeObject TensorType = [] {
   PyTypeObject type{PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "rushlight.Tensor";
@@ -328,6 +331,7 @@ PyTypeObject TensorType = [] {
   type.tp_weaklistoffset = offsetof(Tensor, weakrefs);
   type.tp_dictoffset = offsetof(Tensor, dict);
   type.tp_as_number = &tensor_number_slots;
+  type.tp_as_sequence = &sequence_slots;
   type.tp_as_mapping = &tensor_mapping_slots;
   type.tp_getset = tensor_properties;
   type.tp_methods = tensor_methods;

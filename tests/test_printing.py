@@ -44,12 +44,18 @@ EXAMPLES = [
     ([1.25], {"dtype": rushlight.bfloat16}, "tensor([1.2500], dtype=torch.bfloat16)"),
     ([1 + 2j, 0.5 - 1j], {}, "tensor([1.0000+2.j, 0.5000-1.j])"),
     ([[1, 2], [3, 4]], {}, "tensor([[1, 2],\n        [3, 4]])"),
-    ([[[1], [2]], [[3], [4]]], {}, "tensor([[[1],\n         [2]],\n\n        [[3],\n         [4]]])"),
+    (
+        [[[1], [2]], [[3], [4]]],
+        {},
+        "tensor([[[1],\n         [2]],\n\n        [[3],\n         [4]]])",
+    ),
     ([1.0], {"requires_grad": True}, "tensor([1.], requires_grad=True)"),
 ]
 
 
-@pytest.mark.parametrize(("data", "keywords", "text"), EXAMPLES, ids=[text for *_, text in EXAMPLES])
+@pytest.mark.parametrize(
+    ("data", "keywords", "text"), EXAMPLES, ids=[text for *_, text in EXAMPLES]
+)
 def test_examples(data: Any, keywords: dict[str, Any], text: str) -> None:
     tensor = rushlight.tensor(data, **keywords)
     assert repr(tensor) == text

@@ -1,64 +1,86 @@
-"""Looking inside: what ``RUSHLIGHT_DEBUG`` prints and ``explain`` collects.
+"""Looking inside: what happens in a call, and what is planned so far.
 
-``RUSHLIGHT_DEBUG=graph,fusion`` prints these stages of every plan as it is made. Stages: ``plans`` (what is planned),
-``graph`` (traced and backward graphs), ``fusion`` (loop nests), ``llvm`` and ``asm`` (kernels), ``cache`` (kernel cache).
+See ``stages.py`` for what ``RUSHLIGHT_DEBUG`` prints and ``check.py`` for ``RUSHLIGHT_CHECK``.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable
-from typing import Any
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-STAGES = ("plans", "graph", "fusion", "llvm", "asm", "cache")
+from . import _core
+from .plan import known_operators
+from .stages import STAGES, collected
 
-_printed = {stage for stage in os.environ.get("RUSHLIGHT_DEBUG", "").replace(",", "|").split("|") if stage}
-_collected: list[tuple[str, str]] | None = None
+__all__ = ["STAGES", "OperatorPlans", "explain", "plans"]
 
-
-def active(stage: str) -> bool:
-    """Whether anybody wants to see this stage."""
-    return stage in _printed or _collected is not None
-
-
-def show(stage: str, title: str, text: Callable[[], str]) -> None:
-    """Print or collect a stage; ``text`` is only called if it is wanted."""
-    if not active(stage):
-        return
-    content = f"# {stage}: {title}\n{text()}".rstrip()
-    if stage in _printed:
-        print(content, file=sys.stderr)
-    if _collected is not None:
-        _collected.append((stage, content))
+# The mode bits that number the calls of explain: they are part of every key, so each call plans anew.
+_EXPLAIN_SHIFT, _EXPLAIN_COUNT = 20, 4095
+_explained = itertools.count()
 
 
-def explain(function: Callable[..., Any], *args: Any, stages: tuple[str, ...] = ("graph", "fusion"), **kwargs: Any) -> str:
+def explain(
+    function: Callable[..., Any],
+    *args: Any,
+    stages: str | Sequence[str] = ("graph", "fusion"),
+    **kwargs: Any,
+) -> str:
     """What happens inside one call: graphs, loop nests, and on request LLVM IR and assembly.
 
+    The call is made, and everything in it is planned anew. If it runs a backward pass, that is shown
+    too.
+
     Args:
-        function: an operator or any function that calls operators.
+        function: an operator, or any function that calls operators.
         *args: its arguments.
-        stages: which of ``STAGES`` to show.
+        stages: which of ``rushlight.debug.STAGES`` to show; one name or several.
+        **kwargs: its keyword arguments.
 
     Returns:
         A text: each stage of each operator that the call planned, in order.
 
+    Raises:
+        ValueError: for a stage that does not exist.
+
     Example:
         >>> print(rushlight.explain(rushlight.softmax, rushlight.ones(2, 3), 1))  # doctest: +SKIP
     """
-    global _collected
-    from . import _core
-
-    previous, _collected = _collected, []
     bits = _core.get_mode_bits()
-    _core.set_mode_bits(bits | EXPLAIN_BIT)  # other keys: everything is planned anew
-    try:
-        function(*args, **kwargs)
-        return "\n\n".join(content for stage, content in _collected if stage in stages)
-    finally:
-        _core.set_mode_bits(bits)
-        _collected = previous
+    number = next(_explained) % _EXPLAIN_COUNT + 1
+    with collected((stages,) if isinstance(stages, str) else tuple(stages)) as texts:
+        _core.set_mode_bits(bits & ((1 << _EXPLAIN_SHIFT) - 1) | number << _EXPLAIN_SHIFT)
+        try:
+            function(*args, **kwargs)
+        finally:
+            _core.set_mode_bits(bits)
+    return "\n\n".join(texts)
 
 
-EXPLAIN_BIT = 1 << 30
+class OperatorPlans(NamedTuple):
+    """What an operator has planned. ``plans``: kept now, one for each structure of a call;
+    ``instances``: kept now, one for each combination of layouts; ``hits``: calls that found an
+    instance; ``structural_hits``: calls that found a plan; ``misses``: calls that had to be planned.
+    """
+
+    name: str
+    plans: int
+    instances: int
+    hits: int
+    structural_hits: int
+    misses: int
+
+
+def plans() -> list[OperatorPlans]:
+    """The operators that have been planned, backward passes included, by name.
+
+    Example:
+        >>> rushlight.debug.plans()[0].misses  # doctest: +SKIP
+        1
+    """
+    counts = []
+    for operator in known_operators():
+        statistics = operator.statistics()
+        if statistics["misses"]:
+            counts.append(OperatorPlans(operator.name, **statistics))
+    return sorted(counts)

@@ -28,7 +28,14 @@ class Spec:
     """Builds a specification with slots for literal sizes."""
 
     def __init__(self, inputs):
-        self.fields = {"inputs": inputs, "constants": [], "buffers": [], "views": [], "steps": [], "outputs": []}
+        self.fields = {
+            "inputs": inputs,
+            "constants": [],
+            "buffers": [],
+            "views": [],
+            "steps": [],
+            "outputs": [],
+        }
 
     def slot(self, value):
         self.fields["constants"].append(value)
@@ -50,7 +57,9 @@ class Spec:
 
     def kernel(self, kernel, domain, parallel, operands, scalars=(), ints=()):
         core = getattr(kernel, "core", kernel)
-        self.fields["steps"].append(("kernel", core, self.slots(domain), parallel, operands, scalars, ints))
+        self.fields["steps"].append(
+            ("kernel", core, self.slots(domain), parallel, operands, scalars, ints)
+        )
 
     def plan(self, **more):
         return _core.Plan(**self.fields | more)

@@ -7,7 +7,18 @@ import struct
 
 import numpy as np
 import pytest
-from plan_support import Spec, add_kernel, f32, f64, i64, pointwise_plan, random_array, run, strided_tensor, tensor
+from plan_support import (
+    Spec,
+    add_kernel,
+    f32,
+    f64,
+    i64,
+    pointwise_plan,
+    random_array,
+    run,
+    strided_tensor,
+    tensor,
+)
 from python_kernels import PythonKernel, array_at, reduction
 
 from rushlight import _core
@@ -50,9 +61,13 @@ def test_random_layouts(seed):
     shape = tuple(rng.choice([1, 2, 3, 4]) for _ in range(dims))
     kernel = add_kernel(dims)
     arrays = [random_array(rng, shape) for _ in range(2)]
-    plan = pointwise_plan(kernel, [a.shape for a in arrays], shape, rng.choice(["contiguous", "like"]))
+    plan = pointwise_plan(
+        kernel, [a.shape for a in arrays], shape, rng.choice(["contiguous", "like"])
+    )
     result = run(plan, *(strided_tensor(a) for a in arrays))
-    np.testing.assert_array_equal(_core.to_numpy(result), np.broadcast_to(arrays[0] + arrays[1], shape))
+    np.testing.assert_array_equal(
+        _core.to_numpy(result), np.broadcast_to(arrays[0] + arrays[1], shape)
+    )
 
 
 def test_outer_loops_run_in_the_core():
@@ -128,7 +143,9 @@ def test_scans_keep_their_order():
         source, output = launch.arrays
         output[...] = source.cumsum(2)
 
-    kernel = PythonKernel(run_scan, [("read", "PR", np.float32), ("write", "PR", np.float32)], 1, 1, ordered=True)
+    kernel = PythonKernel(
+        run_scan, [("read", "PR", np.float32), ("write", "PR", np.float32)], 1, 1, ordered=True
+    )
     x = np.random.rand(4, 5).astype(np.float32)
     spec = Spec(1)
     views = [spec.view(0), spec.view(spec.buffer(f32, (4, 5)))]
@@ -153,8 +170,13 @@ def test_scratch_is_per_reduced_element():
         array_at(launch.scratch, (6,), np.float64)[...] = 1
         launch.arrays[1][...] = 2
 
-    kernel = PythonKernel(write_scratch, [("read", "PR", np.float32), ("write", "P", np.float32)], 1, 1, scratch=8)
-    assert run(sum_plan(kernel, (2, 6), (1,)), tensor(np.ones((2, 6), np.float32))).tolist() == [2, 2]
+    kernel = PythonKernel(
+        write_scratch, [("read", "PR", np.float32), ("write", "P", np.float32)], 1, 1, scratch=8
+    )
+    assert run(sum_plan(kernel, (2, 6), (1,)), tensor(np.ones((2, 6), np.float32))).tolist() == [
+        2,
+        2,
+    ]
 
 
 def test_scalars_and_ints():
@@ -166,10 +188,14 @@ def test_scalars_and_ints():
         assert launch.ints == [7, 12]
         launch.arrays[1][...] = 1
 
-    kernel = PythonKernel(check, [("read", "P", np.float32), ("write", "P", np.float32)], 1, scalars=4, ints=2)
+    kernel = PythonKernel(
+        check, [("read", "P", np.float32), ("write", "P", np.float32)], 1, scalars=4, ints=2
+    )
     spec = Spec(1)
     whole = spec.view(0)
-    view = spec.view(0, ("slice", 1, spec.slot(0), spec.slot(1), spec.slot(1)), ("reshape", spec.slots([2])))
+    view = spec.view(
+        0, ("slice", 1, spec.slot(0), spec.slot(1), spec.slot(1)), ("reshape", spec.slots([2]))
+    )
     out = spec.view(spec.buffer(f32, (2,)))
     ints = [spec.slot(7), ("stride", whole, 0)]
     spec.kernel(kernel, (2,), 1, [(view, (0,)), (out, (0,))], [3, 0, 1, 2], ints)
@@ -205,7 +231,7 @@ def test_one_long_row_is_cut_at_multiples_of_a_vector():
 
 
 def split_sum(points, vector):
-    """A splittable float64 sum over a long dim with few points; checks the slots as compiled code would use them."""
+    """A splittable float64 sum over a long dim with few points, using slots as compiled code does."""
 
     def run_sum(launch):
         source, output = launch.arrays
@@ -217,7 +243,12 @@ def split_sum(points, vector):
             output[...] = source.sum(axis=2)
 
     kernel = PythonKernel(
-        run_sum, [("read", "PR", np.float64), ("write", "P", np.float64)], 1, 1, splittable=True, accumulators=1
+        run_sum,
+        [("read", "PR", np.float64), ("write", "P", np.float64)],
+        1,
+        1,
+        splittable=True,
+        accumulators=1,
     )
     shape = (points, 200_000) if vector == "R" else (200_000, points)
     x = np.random.rand(*shape)
@@ -232,4 +263,9 @@ def test_long_reductions_are_split_into_parts(points, vector):
     result = run(sum_plan(kernel, x.shape, (axis,), f64), tensor(x))
     np.testing.assert_allclose(_core.to_numpy(result), x.sum(axis), rtol=1e-12)
     assert {launch.split for launch in kernel.launches} == {"partial", "finish"}
-    assert ("R" if points == 1 else vector, "CS" if vector == "P" else "CB", 1, "partial") in kernel.compiled
+    assert (
+        "R" if points == 1 else vector,
+        "CS" if vector == "P" else "CB",
+        1,
+        "partial",
+    ) in kernel.compiled

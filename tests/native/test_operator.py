@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Recorder:
-    """An operator whose planner records its calls and answers with a Direct that returns the number of the plan."""
+    """An operator whose planner records its calls and answers with a Direct that returns its number."""
 
     def __init__(self, *parameters, fallback=None):
         self.calls = []
@@ -61,7 +61,24 @@ def test_numbers_are_keyed_by_kind():
 
 def test_selectors_are_keyed_by_value_and_type():
     op = Recorder(("x", "S"))
-    values = [1, 2, True, False, None, 1.0, 0.0, -0.0, float("nan"), 1j, "a", "b", f32, dtypes.int64, float, len]
+    values = [
+        1,
+        2,
+        True,
+        False,
+        None,
+        1.0,
+        0.0,
+        -0.0,
+        float("nan"),
+        1j,
+        "a",
+        "b",
+        f32,
+        dtypes.int64,
+        float,
+        len,
+    ]
     values += [(1, 2), [1, 2], (1,), (), ((1,), 2), (1, (2,)), frozenset({1}), -1, 2**62]
     assert op.distinct(*[(value,) for value in values]) == len(values)
     built = "".join(["a", "b"])
@@ -254,7 +271,13 @@ def test_statistics_and_clear():
     op = _core.Operator("add", (("x", "T"), ("y", "T")), lambda *_: plan, None)
     for _ in range(3):
         op(ones(3), ones(3))
-    assert op.statistics() == {"hits": 2, "structural_hits": 0, "misses": 1, "instances": 1, "plans": 1}
+    assert op.statistics() == {
+        "hits": 2,
+        "structural_hits": 0,
+        "misses": 1,
+        "instances": 1,
+        "plans": 1,
+    }
     assert op.plans() == [plan]
     op.clear()
     assert op.plans() == []
@@ -365,12 +388,16 @@ def test_cycles_through_an_operator_are_collected():
         pass
 
     owner = Owner()
-    plan = pointwise_plan(add_kernel(1), [(3,), (3,)], (3,))
-    owner.operator = _core.Operator("cyclic", (("x", "T"), ("y", "T")), lambda *_: (owner, plan)[1], None)
+    owner.plan = pointwise_plan(add_kernel(1), [(3,), (3,)], (3,))
+
+    def planner(*_, owner=owner):
+        return owner.plan
+
+    owner.operator = _core.Operator("cyclic", (("x", "T"), ("y", "T")), planner, None)
     owner.operator.owner = owner
     owner.operator(ones(3), ones(3))
     watched = weakref.ref(owner.operator)
-    del owner, plan
+    del owner, planner
     gc.collect()
     assert watched() is None
     assert _core.plan_count() == plans
@@ -396,7 +423,9 @@ def test_aliases_of_written_tensors():
 def test_partial_overlap_is_an_error():
     op = Recorder(("x", "T!"), ("y", "T"))
     x = ones(8)
-    with pytest.raises(RuntimeError, match="recorded: unsupported operation: some elements of the input tensor and"):
+    with pytest.raises(
+        RuntimeError, match="recorded: unsupported operation: some elements of the input tensor and"
+    ):
         op(x[:4], x[2:6])
     square = ones(3, 3)
     with pytest.raises(RuntimeError, match="single memory location. Please clone"):
@@ -425,7 +454,11 @@ def test_attributes():
     assert op.parameters == (("x", "T"), ("y", "T!"), ("rest", "Z*"))
     op.__doc__ = "Does it."
     op.record = 5
-    assert op.__doc__ == "Does it." and op.record == 5 and op.__dict__ == {"__doc__": "Does it.", "record": 5}
+    assert (
+        op.__doc__ == "Does it."
+        and op.record == 5
+        and op.__dict__ == {"__doc__": "Does it.", "record": 5}
+    )
     assert callable(op) and weakref.ref(op)() is op
 
 

@@ -1,4 +1,4 @@
-"""Plans: checking of specifications, outputs and their layouts, symbolic sizes, writing, the tape."""
+"""Plans: checks of specifications, outputs and layouts, symbolic sizes, writing, the tape."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import random
 
 import numpy as np
 import pytest
-from plan_support import Spec, add_kernel, f32, operator, pointwise_plan, random_array, run, tensor, valid_spec
+from plan_support import (
+    Spec,
+    add_kernel,
+    f32,
+    pointwise_plan,
+    random_array,
+    run,
+    tensor,
+    valid_spec,
+)
 from python_kernels import PythonKernel
 
 from rushlight import _core
@@ -200,9 +209,14 @@ def test_layouts_match_pytorch():
     rng = random.Random(1)
     for _ in range(300):
         dims = rng.randint(1, 5)
-        shape = tuple(rng.choice([1, 2, 3, 3, 0] if rng.random() < 0.1 else [1, 2, 3, 3]) for _ in range(dims))
+        shape = tuple(
+            rng.choice([1, 2, 3, 3, 0] if rng.random() < 0.1 else [1, 2, 3, 3]) for _ in range(dims)
+        )
         arrays = [random_array(rng, shape) for _ in range(rng.randint(1, 3))]
-        theirs = [torch.as_strided(torch.zeros(4096), a.shape, [s // 4 for s in a.strides]) for a in arrays]
+        theirs = [
+            torch.as_strided(torch.zeros(4096), a.shape, [s // 4 for s in a.strides])
+            for a in arrays
+        ]
         ours = [_core.empty_strided(t.shape, t.stride(), f32.code, 1) for t in theirs]
         if len(theirs) == 1:
             expected = torch.neg(theirs[0])
@@ -271,8 +285,10 @@ def test_tape_saves_what_the_recipe_says():
         return tensor(np.full(3, 5, np.float32)), None
 
     kernel = PythonKernel(
-        lambda launch: launch.arrays[3].__setitem__(..., launch.arrays[0] * launch.arrays[1])
-        or launch.arrays[2].__setitem__(..., 7),
+        lambda launch: (
+            launch.arrays[3].__setitem__(..., launch.arrays[0] * launch.arrays[1])
+            or launch.arrays[2].__setitem__(..., 7)
+        ),
         [("read", "P", np.float32)] * 2 + [("write", "P", np.float32)] * 2,
         1,
     )
@@ -280,7 +296,14 @@ def test_tape_saves_what_the_recipe_says():
     hidden = spec.buffer(f32, (3,), output=False)
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, hidden, out)])
-    saved = [("input", 1), ("output", 0), ("hidden", hidden), ("scalar", 0), ("scalar", 1), ("int", spec.slot(11))]
+    saved = [
+        ("input", 1),
+        ("output", 0),
+        ("hidden", hidden),
+        ("scalar", 0),
+        ("scalar", 1),
+        ("int", spec.slot(11)),
+    ]
     plan = spec.plan(tape=(gradient, saved, [0, 1], [0], "TestedBackward0"))
     x, y = (tensor(np.full(3, n, np.float32)).requires_grad_() for n in (2, 3))
     z = run(plan, x, y, 0.5, True)
@@ -300,7 +323,9 @@ def test_versions_grow_with_each_write():
     spec = Spec(2)
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, out)])
-    recorded = spec.plan(tape=(lambda *a: calls.append(a), [("input", 0)], [1], [0], "TestedBackward0"))
+    recorded = spec.plan(
+        tape=(lambda *a: calls.append(a), [("input", 0)], [1], [0], "TestedBackward0")
+    )
     x, y = tensor(np.ones(3, np.float32)), tensor(np.ones(3, np.float32)).requires_grad_()
     z = run(recorded, x, y)
     run(write_plan(kernel), x, tensor(np.ones(3, np.float32)))

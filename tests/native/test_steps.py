@@ -1,4 +1,4 @@
-"""Steps of plans: errors of kernels, products, random numbers, host functions, copies, temporaries."""
+"""Steps of plans: errors, products, random numbers, host functions, copies, temporaries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
     ],
 )
 def test_status(status, errors, expected, message):
-    kernel = PythonKernel(lambda launch: status, [("read", "P", np.float32), ("write", "P", np.float32)], 1)
+    kernel = PythonKernel(
+        lambda launch: status, [("read", "P", np.float32), ("write", "P", np.float32)], 1
+    )
     spec = valid_spec()
     step = list(spec["steps"][0])
     step[1] = kernel.core
@@ -54,7 +56,9 @@ def test_errors_while_compiling_are_raised_and_forgotten():
     assert len(attempts) == 2
 
 
-@pytest.mark.parametrize("compiled", [None, (b"", 0), (b"\xc3", 1), (b"\xc3", -1), (b"\xc3",), ("text", 0)])
+@pytest.mark.parametrize(
+    "compiled", [None, (b"", 0), (b"\xc3", 1), (b"\xc3", -1), (b"\xc3",), ("text", 0)]
+)
 def test_bad_code(compiled):
     kernel = _core.Kernel("nest", lambda *_: compiled, (("read", "P", 4), ("write", "P", 4)), 1, 0)
     spec = valid_spec()
@@ -82,9 +86,16 @@ def test_gemm(dtype, layouts):
     rng = np.random.default_rng(0)
 
     def factor(kind, rows, columns):
-        shape = {"n": (3, rows, columns), "t": (3, columns, rows), "s": (3, rows, 2 * columns), "b": (rows, columns)}
+        shape = {
+            "n": (3, rows, columns),
+            "t": (3, columns, rows),
+            "s": (3, rows, 2 * columns),
+            "b": (rows, columns),
+        }
         x = rng.standard_normal(shape[kind])
-        x = (x + 1j * rng.standard_normal(shape[kind]) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+        x = (
+            x + 1j * rng.standard_normal(shape[kind]) if np.dtype(dtype).kind == "c" else x
+        ).astype(dtype)
         if kind == "t":
             return x, lambda spec: [("permute", (0, 2, 1))], x.transpose(0, 2, 1)
         if kind == "s":
@@ -102,7 +113,9 @@ def test_gemm(dtype, layouts):
     np.testing.assert_allclose(_core.to_numpy(result), a_value @ b_value, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("sizes", [(0, 3, 4), (3, 0, 4), (3, 4, 0), (1, 1, 1), (1, 4, 1), (5, 1, 7), (1, 1, 9)])
+@pytest.mark.parametrize(
+    "sizes", [(0, 3, 4), (3, 0, 4), (3, 4, 0), (1, 1, 1), (1, 4, 1), (5, 1, 7), (1, 1, 9)]
+)
 @pytest.mark.parametrize("layout", ["contiguous", ("order", (1, 0))])
 def test_gemm_of_odd_sizes(sizes, layout):
     m, k, n = sizes
@@ -116,7 +129,9 @@ def test_gemm_into_a_result_without_unit_stride():
     spec = Spec(2)
     buffer = spec.buffer(f32, (3, 10))
     every_other = ("slice", 1, spec.slot(0), spec.slot(2), spec.slot(5))
-    spec.fields["steps"].append(("gemm", spec.view(0), spec.view(1), spec.view(buffer, every_other)))
+    spec.fields["steps"].append(
+        ("gemm", spec.view(0), spec.view(1), spec.view(buffer, every_other))
+    )
     result = _core.to_numpy(run(spec.plan(), tensor(a), tensor(b)))
     np.testing.assert_allclose(result[:, ::2], a @ b, rtol=1e-5)
 
@@ -152,7 +167,11 @@ def test_random_step_takes_the_generators_next_outputs():
 def host_plan(function, reshape=False):
     spec = Spec(1)
     out = spec.view(spec.buffer(f32, (6,)))
-    chain = [("permute", (1, 0)), ("reshape", spec.slots([6]))] if reshape else [("reshape", spec.slots([6]))]
+    chain = (
+        [("permute", (1, 0)), ("reshape", spec.slots([6]))]
+        if reshape
+        else [("reshape", spec.slots([6]))]
+    )
     spec.fields["steps"].append(("host", function, [out, spec.view(0, *chain)]))
     return spec.plan()
 
@@ -205,7 +224,9 @@ def test_reshape_that_is_no_view_reads_from_a_copy():
     view = spec.view(0, ("permute", (1, 0)), ("reshape", spec.slots([12])), ("flip", (0,)))
     out = spec.view(spec.buffer(f32, (12,)))
     spec.kernel(kernel, (12,), 1, [(view, (0,)), (out, (0,))])
-    np.testing.assert_array_equal(_core.to_numpy(run(spec.plan(), tensor(x))), x.T.reshape(12)[::-1])
+    np.testing.assert_array_equal(
+        _core.to_numpy(run(spec.plan(), tensor(x))), x.T.reshape(12)[::-1]
+    )
 
 
 def test_writing_through_such_a_reshape_is_an_error():
@@ -225,7 +246,9 @@ def test_temporaries_share_memory_when_their_steps_do_not_overlap():
 
     kernel = PythonKernel(increment, [("read", "P", np.float32), ("write", "P", np.float32)], 1)
     spec = Spec(1)
-    buffers = [0] + [spec.buffer(f32, (8,), output=False) for _ in range(4)] + [spec.buffer(f32, (8,))]
+    buffers = (
+        [0] + [spec.buffer(f32, (8,), output=False) for _ in range(4)] + [spec.buffer(f32, (8,))]
+    )
     views = [spec.view(buffer) for buffer in buffers]
     for source, target in itertools.pairwise(views):
         spec.kernel(kernel, (8,), 1, [(source, (0,)), (target, (0,))])

@@ -280,6 +280,27 @@ class Traced:
     """
 
     __slots__ = ("context", "value")
+    if TYPE_CHECKING:  # set by _install_slots
+        __add__: Any
+        __radd__: Any
+        __sub__: Any
+        __rsub__: Any
+        __mul__: Any
+        __rmul__: Any
+        __truediv__: Any
+        __rtruediv__: Any
+        __mod__: Any
+        __pow__: Any
+        __and__: Any
+        __or__: Any
+        __lt__: Any
+        __le__: Any
+        __gt__: Any
+        __ge__: Any
+        __neg__: Any
+        __abs__: Any
+        __invert__: Any
+        __getitem__: Any
     __array_priority__ = 1000  # NumPy arrays leave mixed operations to us
 
     def __init__(self, context: Context, value: Any) -> None:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..graph.trace import (
     METHODS,
@@ -64,7 +64,12 @@ ARGUMENT_ALIASES = {
 }
 
 # Annotations that tell the modes of parameters; one without annotation takes tensors and numbers.
-Tensor = Operand = Mutated = Selector = Dim = Size = Any
+Tensor: TypeAlias = Any
+Operand: TypeAlias = Any
+Mutated: TypeAlias = Any
+Selector: TypeAlias = Any
+Dim: TypeAlias = Any
+Size: TypeAlias = Any
 
 _SELECTORS = ("int", "bool", "str", "DType", "Dim", "Selector", "tuple")
 _MODES = {"Tensor": "T", "Operand": "T", "Mutated": "T!", "Size": "Z"}
