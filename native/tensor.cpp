@@ -309,10 +309,10 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-}  // namespace
-
 // Empty: gives Python methods such as __contains__ a slot to go to.
-static PySequenceMethods sequence_slots;
+PySequenceMethods sequence_slots;
+
+}  // namespace
 
 PyTypeObject TensorType = [] {
   PyTypeObject type{PyVarObject_HEAD_INIT(nullptr, 0)};

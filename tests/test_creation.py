@@ -1,4 +1,4 @@
-"""Constructors from data, exchange with NumPy, limits of dtypes, generators; against PyTorch where installed."""
+"""Constructors from data, exchange with NumPy, limits, generators; against PyTorch where installed."""
 
 from __future__ import annotations
 
@@ -273,7 +273,9 @@ def test_limits() -> None:
         rushlight.finfo(rushlight.float32).eps = 1  # type: ignore[misc]
 
 
-NAMES = "uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64".split()
+NAMES = (
+    "uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64"
+).split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,10 +33,14 @@ class device:
         else:
             name, _, text = str(type).partition(":")
             if text and not text.isdigit():
-                raise RuntimeError(f"Invalid device string: '{type}'; write for example 'cpu' or 'cpu:0'")
+                raise RuntimeError(
+                    f"Invalid device string: '{type}'; write for example 'cpu' or 'cpu:0'"
+                )
             number = int(text) if text else index
         if name not in _KNOWN:
-            raise RuntimeError(f"device {name!r} is not available in this build; available are {', '.join(_KNOWN)}")
+            raise RuntimeError(
+                f"device {name!r} is not available in this build; available are {', '.join(_KNOWN)}"
+            )
         object.__setattr__(self, "type", name)
         object.__setattr__(self, "index", number)
 
@@ -50,7 +54,9 @@ class device:
         return hash((self.type, self.index))
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r}" + (")" if self.index is None else f", index={self.index})")
+        return f"device(type={self.type!r}" + (
+            ")" if self.index is None else f", index={self.index})"
+        )
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"

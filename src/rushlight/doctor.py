@@ -20,7 +20,10 @@ def report() -> str:
     from . import _core
     from .codegen import cache, target
 
-    lines = [f"rushlight {version_of('rushlight')} on Python {platform.python_version()}, {platform.platform()}", ""]
+    lines = [
+        f"rushlight {version_of('rushlight')} on Python {platform.python_version()}, {platform.platform()}",
+        "",
+    ]
     lines.append("packages")
     for package in ("numpy", "scipy", "llvmlite", "scipy-openblas32"):
         lines.append(f"  {package:18}{version_of(package)}")
@@ -34,7 +37,12 @@ def report() -> str:
     lines += ["", "kernel cache"]
     for name, text in cache.describe():
         lines.append(f"  {name:18}{text}")
-    lines += ["", "devices", "  cpu               ready", "  meta              ready (shapes without data)"]
+    lines += [
+        "",
+        "devices",
+        "  cpu               ready",
+        "  meta              ready (shapes without data)",
+    ]
     for name in ("cuda", "hip", "opencl"):
         lines.append(f"  {name:18}not supported by this build")
     if sys.flags.optimize:

@@ -19,7 +19,11 @@ def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """The basic parts of a subscript applied as views, and the index tensors for the view's dims (None: the whole dim)."""
     parts = list(index) if isinstance(index, tuple) else [index]
     parts = [as_index(part) for part in parts]
-    used = sum(part.ndim if is_mask(part) else part is not None and not isinstance(part, bool) for part in parts if part is not ...)
+    used = sum(
+        part.ndim if is_mask(part) else part is not None and not isinstance(part, bool)
+        for part in parts
+        if part is not ...
+    )
     if used > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     basic: list[Any] = []
@@ -33,7 +37,11 @@ def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             basic.append(None)
             indices.append(_core.tensor_from_data([0] if part else [], dtypes.int64.code))
         elif isinstance(part, Tensor):
-            found = masked(part, x, sum(each is not None for each in basic)) if is_mask(part) else [integers(part)]
+            found = (
+                masked(part, x, sum(each is not None for each in basic))
+                if is_mask(part)
+                else [integers(part)]
+            )
             basic += [slice(None)] * len(found)
             indices += found
         else:
@@ -47,7 +55,14 @@ def as_index(part: Any) -> Any:
     """A part of a subscript: lists and arrays as tensors, the rest as it is."""
     if isinstance(part, list | tuple):
         if any(isinstance(each, Tensor) for each in part):
-            return op.stack([as_index(each) if isinstance(each, list | tuple | Tensor) else _core.tensor_from_data(each) for each in part])
+            return op.stack(
+                [
+                    as_index(each)
+                    if isinstance(each, list | tuple | Tensor)
+                    else _core.tensor_from_data(each)
+                    for each in part
+                ]
+            )
         tensor = _core.tensor_from_data(part)
         return tensor.to(dtypes.int64) if tensor.numel() == 0 else tensor
     if hasattr(part, "__array__") and not isinstance(part, Tensor):
@@ -81,7 +96,9 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim:
         return subscripts.index.operator(x, [index])
     view, indices = split(x, index)
-    return view if all(each is None for each in indices) else subscripts.index.operator(view, indices)
+    return (
+        view if all(each is None for each in indices) else subscripts.index.operator(view, indices)
+    )
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

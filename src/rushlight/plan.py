@@ -6,22 +6,27 @@ core as a `Plan`. The backward pass of a plan is an operator of its own, planned
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core
+from . import _core, check
 from .codegen import compile as code
 from .codegen.legalize import Legalizer
 from .codegen.lower import Lowering, Request
 from .codegen.nest import Nest, Variant
+from .codegen.show import fusion_text, plan_text
 from .devices import host
 from .graph.node import Graph, Value
+from .graph.print import text as graph_text
+from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
 from .graph.trace import GraphContext, Traced
 from .ops.build import convert
 from .ops.record import Primitive, Record
 from .promotion import can_cast, scalar_type_name
+from .stages import collecting, show
 from .transform import reverse
 
 # ---------------------------------------------------------------- kernels
@@ -31,10 +36,12 @@ _kernels: dict[Nest, Any] = {}
 
 def kernel(nest: Nest) -> Any:
     """The core's kernel for a nest; equal nests share one."""
-    known = _kernels.get(nest)
+    known = None if collecting() else _kernels.get(nest)
     if known is None:
 
-        def compile_variant(vector: str, classes: str, loops: int, split: str) -> tuple[bytes, int, int]:
+        def compile_variant(
+            vector: str, classes: str, loops: int, split: str
+        ) -> tuple[bytes, int, int]:
             variant = Variant(vector, classes, loops, split)
             result = code.compile(nest, variant)
             return result.blob, result.entry, code.scratch_bytes(nest, variant)
@@ -42,7 +49,9 @@ def kernel(nest: Nest) -> Any:
         known = _kernels[nest] = _core.Kernel(
             nest,
             compile_variant,
-            tuple((operand.role, operand.level, operand.dtype.itemsize) for operand in nest.operands),
+            tuple(
+                (operand.role, operand.level, operand.dtype.itemsize) for operand in nest.operands
+            ),
             nest.parallel,
             nest.reduced,
             scalars=nest.scalars,
@@ -100,7 +109,9 @@ def flatten_result(result: Any) -> tuple[list[Any], Any]:
     if isinstance(result, list):
         return result, "list"
     if isinstance(result, tuple):
-        return list(result), "tuple" if type(result) is tuple else lambda *outputs: type(result)(*outputs)
+        return list(result), "tuple" if type(result) is tuple else lambda *outputs: type(result)(
+            *outputs
+        )
     return [result], "single"
 
 
@@ -145,7 +156,10 @@ def build(job: Job) -> Any:
 
 def scalar_guards(graph: Graph) -> list[tuple[str, int, Any]]:
     numbers = [value for value in graph.inputs if value.weak]
-    return [(operation, numbers.index(value), number) for operation, value, number in graph.scalar_guards]
+    return [
+        (operation, numbers.index(value), number)
+        for operation, value, number in graph.scalar_guards
+    ]
 
 
 def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> tuple[Any, ...]:
@@ -162,7 +176,9 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
             entries.append((kind, lowering.buffer[kept[value]]))
         else:
             entries.append((kind, numbers.index(value)))
-    rule = BackwardRule(job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt)
+    rule = BackwardRule(
+        job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt
+    )
     entries += [("int", lowering.slots.slot(symbol)) for symbol in rule.symbols]
     grad_inputs = [tensors.index(value) for value in job.wrt]
     grad_outputs = [job.graph.outputs.index(value) for value in saved.outputs]
@@ -177,7 +193,9 @@ def tape_name(name: str) -> str:
 # ---------------------------------------------------------------- operators
 
 
-def plan_record(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], unsafe: frozenset[int]) -> Any:
+def plan_record(
+    record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], unsafe: frozenset[int]
+) -> Any:
     """Plan a call of a record's operator."""
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
@@ -262,7 +280,12 @@ def new_content(name: str, target: Traced, result: Traced) -> Traced:
 def make_operator(record: Record, inplace: bool = False, native: str | None = None) -> Any:
     """The native operator of a record, or of its in-place form."""
     parameters = tuple(
-        (p.name, p.mode + ("!" if inplace and i == 0 and p.mode == "T" else "") + ("*" if p.variadic else ""))
+        (
+            p.name,
+            p.mode
+            + ("!" if inplace and i == 0 and p.mode == "T" else "")
+            + ("*" if p.variadic else ""),
+        )
         for i, p in enumerate(record.parameters)
     )
     if record.out and not inplace:
@@ -281,7 +304,9 @@ def make_operator(record: Record, inplace: bool = False, native: str | None = No
     return operator
 
 
-def call_foreign(record: Record, inplace: bool, operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+def call_foreign(
+    record: Record, inplace: bool, operator: Any, args: tuple, kwargs: dict[str, Any]
+) -> Any:
     """A call with arguments that have no key: tracers, subclasses, wrong types."""
     from .tensor import plain_arguments
 
@@ -290,7 +315,9 @@ def call_foreign(record: Record, inplace: bool, operator: Any, args: tuple, kwar
         return plain
     result = record.trace(*args, **kwargs)
     if inplace:
-        raise TypeError(f"{record.name}_: a traced tensor cannot be changed in place; use {record.name}")
+        raise TypeError(
+            f"{record.name}_: a traced tensor cannot be changed in place; use {record.name}"
+        )
     return result
 
 
@@ -304,16 +331,24 @@ class BackwardRule:
     hidden saved values; symbols: the sizes of the forward graph that no saved tensor tells.
     """
 
-    def __init__(self, graph: Graph, name: str, saved: list[Value], outputs: list[Value], wrt: list[Value]):
+    def __init__(
+        self, graph: Graph, name: str, saved: list[Value], outputs: list[Value], wrt: list[Value]
+    ):
         self.graph = graph
         self.name = name
         self.saved = saved
         known = {*graph.inputs, *(v for v in graph.outputs if v is not None)}
         self.seeds = [*outputs, *(value for value in saved if value not in known)]
         self.wrt = wrt
-        told = {size.key for value in saved for size in value.shape if isinstance(size, SymbolicInt)}
+        told = {
+            size.key for value in saved for size in value.shape if isinstance(size, SymbolicInt)
+        }
         environment = graph.environment
-        symbols = [SymbolicInt(environment, {((atom, 1),): 1}) for atom in environment.symbols if atom.hint is not None]
+        symbols = [
+            SymbolicInt(environment, {((atom, 1),): 1})
+            for atom in environment.symbols
+            if atom.hint is not None
+        ]
         self.symbols = [symbol for symbol in symbols if symbol.key not in told]
 
     def operator(self) -> Any:
@@ -322,7 +357,9 @@ class BackwardRule:
         parameters += [(f"size{i}", "Z") for i in range(len(self.symbols))]
         parameters += [(f"gradient{i}", "T") for i in range(len(self.seeds))]
 
-        def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]) -> Any:
+        def planner(
+            operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]
+        ) -> Any:
             return self.plan(args)
 
         def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -348,10 +385,19 @@ class BackwardRule:
             if argument is not None
         }
         with tracer.context.active():
-            results = reverse.backward(self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt)
+            results = reverse.backward(
+                self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt
+            )
         graph = tracer.context.finish(results)
         return build(
-            Job(graph, self.name, "tuple", tracer.requiring_gradients(), tracer.contiguous(), may_alias=True)
+            Job(
+                graph,
+                self.name,
+                "tuple",
+                tracer.requiring_gradients(),
+                tracer.contiguous(),
+                may_alias=True,
+            )
         )
 
 
@@ -359,6 +405,10 @@ def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:
     """Note what a symbol of the forward graph is here, if ``old`` is just a symbol."""
     if isinstance(old, SymbolicInt) and len(old.terms) == 1:
         ((monomial, coefficient),) = old.terms.items()
-        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].operation is None:
+        if (
+            coefficient == 1
+            and len(monomial) == 1
+            and monomial[0][1] == 1
+            and monomial[0][0].operation is None
+        ):
             sizes[monomial[0][0]] = new
-

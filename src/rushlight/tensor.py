@@ -65,7 +65,11 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     _core.set_parameter_type(Parameter)
     done: set[int] = set()
     for record in [*FUNCTIONS.values(), *METHODS.values(), *COMPOSITES.values()]:
-        if isinstance(record, Record) and record.name not in ("getitem", "setitem") and id(record) not in done:
+        if (
+            isinstance(record, Record)
+            and record.name not in ("getitem", "setitem")
+            and id(record) not in done
+        ):
             done.add(id(record))
             install_record(record, namespace, resolve)
     from . import indexing
@@ -79,7 +83,9 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
                 _core.register(form, operator)
 
 
-def install_record(record: Record, namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None:
+def install_record(
+    record: Record, namespace: ModuleType, resolve: Callable[[str], ModuleType]
+) -> None:
     native = next((name for name in record.methods if name in NATIVE_VIEWS), None)
     record.operator = make_operator(record, native=native)
     for path in record.names:
@@ -108,7 +114,9 @@ def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
             result = type(each).__torch_function__(operator, types, args, kwargs)
             if result is not NotImplemented:
                 return result
-        raise TypeError(f"no implementation of {operator.name} for types {[t.__name__ for t in types]}")
+        raise TypeError(
+            f"no implementation of {operator.name} for types {[t.__name__ for t in types]}"
+        )
     changed, new_args = as_plain(args)
     changed_too, new_kwargs = as_plain(kwargs)
     return operator(*new_args, **new_kwargs) if changed or changed_too else None
@@ -124,12 +132,20 @@ def as_plain(argument: Any) -> tuple[bool, Any]:
     """The argument with subclasses as plain tensors and NumPy scalars as numbers; whether anything changed."""
     if isinstance(argument, dict):
         parts = {key: as_plain(each) for key, each in argument.items()}
-        return any(changed for changed, _ in parts.values()), {key: each for key, (_, each) in parts.items()}
+        return any(changed for changed, _ in parts.values()), {
+            key: each for key, (_, each) in parts.items()
+        }
     if isinstance(argument, tuple | list):
         parts_list = [as_plain(each) for each in argument]
-        return any(changed for changed, _ in parts_list), type(argument)(each for _, each in parts_list)
+        return any(changed for changed, _ in parts_list), type(argument)(
+            each for _, each in parts_list
+        )
     if isinstance(argument, Tensor) and type(argument) not in (Tensor, Parameter):
         return True, _core.alias_as(Tensor, argument)
-    if type(argument).__module__ == "numpy" and hasattr(argument, "item") and not getattr(argument, "shape", (1,)):
+    if (
+        type(argument).__module__ == "numpy"
+        and hasattr(argument, "item")
+        and not getattr(argument, "shape", (1,))
+    ):
         return True, argument.item()
     return False, argument

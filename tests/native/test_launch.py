@@ -231,7 +231,7 @@ def test_one_long_row_is_cut_at_multiples_of_a_vector():
 
 
 def split_sum(points, vector):
-    """A splittable float64 sum over a long dim with few points, using slots as compiled code does."""
+    """A splittable float64 sum over a long dim with few points; slots as in compiled code."""
 
     def run_sum(launch):
         source, output = launch.arrays

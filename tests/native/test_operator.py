@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Recorder:
-    """An operator whose planner records its calls and answers with a Direct that returns its number."""
+    """An operator whose planner records its calls and answers with a Direct of its number."""
 
     def __init__(self, *parameters, fallback=None):
         self.calls = []
@@ -195,8 +195,8 @@ def test_arguments_without_a_key_fall_back():
     op = Recorder(("x", "T"), ("d", "S"), ("n", "Z"))
     sub = _core.alias_as(Subclass, ones(2))
     odd = [
-        (Tracer(),), ([ones(2), Tracer()],), (sub,), (2**64,), (1, {}), (1, 2**70), (1, ones(2)), (1, 1, 2**64),
-        (1, 1, Tracer()), (1, 1, ones(1)), ({},), (1, [[]] * 2 + [{}]),
+        (Tracer(),), ([ones(2), Tracer()],), (sub,), (2**64,), (1, {}), (1, 2**70), (1, ones(2)),
+        (1, 1, 2**64), (1, 1, Tracer()), (1, 1, ones(1)), ({},), (1, [[]] * 2 + [{}]),
     ]  # fmt: skip
     for args in odd:
         assert op(*args) == "fallback", args

@@ -105,8 +105,8 @@ def test_kernel_step_must_match_the_kernel():
     kernel = add_kernel(1, 1).core
     good = ("kernel", kernel, [0], 1, [(0, (0,)), (1, (0,))], (), ())
     for position, bad in [
-        (2, [0, 0]), (3, 0), (4, [(0, (0,))]), (4, [(0, (0, 1)), (1, (0,))]), (4, [(0, (64,)), (1, (0,))]),
-        (4, [("coordinate", 0), (1, (0,))]), (5, [0]), (6, [0]),
+        (2, [0, 0]), (3, 0), (4, [(0, (0,))]), (4, [(0, (0, 1)), (1, (0,))]),
+        (4, [(0, (64,)), (1, (0,))]), (4, [("coordinate", 0), (1, (0,))]), (5, [0]), (6, [0]),
     ]:  # fmt: skip
         step = list(good)
         step[position] = bad

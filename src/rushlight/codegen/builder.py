@@ -13,10 +13,26 @@ from ..graph.node import Node, Value
 from ..graph.symbols import Dimension, SymbolicInt, same, same_shape
 from .nest import Instruction, Nest, Operand
 from .steps import (
-    INDIRECT, PREDICATES, REDUCTIONS, SCANS, STEPWISE,
-    Access, Computed, NeedsStore, Root, Step,
-    broadcast_access, index_accesses, is_barrier, is_one, is_rearrangement, reduced_dims, view_access, view_operation,
+    INDIRECT,
+    PREDICATES,
+    REDUCTIONS,
+    SCANS,
+    STEPWISE,
+    Access,
+    Computed,
+    NeedsStore,
+    Root,
+    Step,
+    broadcast_access,
+    index_accesses,
+    is_barrier,
+    is_one,
+    is_rearrangement,
+    reduced_dims,
+    view_access,
+    view_operation,
 )
+
 
 class DomainMismatch(Exception):
     """Roots that were to be built together turn out to have different domains."""
@@ -51,7 +67,9 @@ class NestBuilder:
         settled: tuple[list[Dimension], list[int]] | None = None
         for root in self.roots:
             domain, reduced, access = self.choose_domain(root)
-            if settled is not None and not (same_shape(domain, settled[0]) and reduced == settled[1]):
+            if settled is not None and not (
+                same_shape(domain, settled[0]) and reduced == settled[1]
+            ):
                 raise DomainMismatch
             settled = self.domain, self.reduced = domain, reduced
             result = self.evaluate(root.value, access, root=root.value is root.target)
@@ -149,7 +167,12 @@ class NestBuilder:
     def may_absorb(self, value: Value, access: Access, anywhere: bool = False) -> bool:
         """A stored value is computed here if it lies at each row or each point of the domain once."""
         assert value.node is not None
-        if not self.absorb or value in self.done or is_barrier(value.node) or value.node.name in STEPWISE:
+        if (
+            not self.absorb
+            or value in self.done
+            or is_barrier(value.node)
+            or value.node.name in STEPWISE
+        ):
             return False
         dims = [entry for entry in access if entry is not None]
         if any(not isinstance(entry, int) for entry in dims) or len(set(dims)) != len(dims):
@@ -208,7 +231,9 @@ class NestBuilder:
             return self.indirect(node.inputs[0], base)
         if name == "index":
             index_access, rest = index_accesses(node, access)
-            computed = [Computed(self.evaluate(index, index_access), True) for index in node.inputs[1:]]
+            computed = [
+                Computed(self.evaluate(index, index_access), True) for index in node.inputs[1:]
+            ]
             base = list(rest)
             for dim, entry in zip(node.attributes["dims"], computed):
                 base[dim] = entry
@@ -224,7 +249,14 @@ class NestBuilder:
         if not isinstance(number, SymbolicInt):
             return self.emit("constant", (number,), dtype)
         entry = ("size", number)
-        index = next((i for i, known in enumerate(self.ints) if known[0] == "size" and same(known[1], number)), None)
+        index = next(
+            (
+                i
+                for i, known in enumerate(self.ints)
+                if known[0] == "size" and same(known[1], number)
+            ),
+            None,
+        )
         if index is None:
             index = len(self.ints)
             self.ints.append(entry)
@@ -264,7 +296,11 @@ class NestBuilder:
         dims = reduced_dims(node)
         kept = [a for i, a in enumerate(access) if i not in dims and a is not None]
         parallel = {i for i, d in enumerate(self.domain) if i not in self.reduced and not is_one(d)}
-        if any(not isinstance(a, int) for a in kept) or set(kept) != parallel or len(kept) != len(parallel):
+        if (
+            any(not isinstance(a, int) for a in kept)
+            or set(kept) != parallel
+            or len(kept) != len(parallel)
+        ):
             raise NeedsStore(value)
         inner = list(access)
         free = list(self.reduced)
@@ -281,7 +317,10 @@ class NestBuilder:
         argument = self.evaluate(operand, tuple(inner))
         arguments: tuple[int, ...] = (argument,)
         if node.name in ("argmax", "argmin"):
-            arguments = (argument, self.coordinate(None if is_one(operand.shape[dims[0]]) else inner[dims[0]]))
+            arguments = (
+                argument,
+                self.coordinate(None if is_one(operand.shape[dims[0]]) else inner[dims[0]]),
+            )
         return self.emit(REDUCTIONS[node.name], arguments, value.dtype)
 
     # -- memory
@@ -305,7 +344,11 @@ class NestBuilder:
 
     def load(self, value: Value, access: Access) -> int:
         """Read ``value``, a stored value or a view of one."""
-        while value.node is not None and value not in self.fusion.stored and is_rearrangement(value.node):
+        while (
+            value.node is not None
+            and value not in self.fusion.stored
+            and is_rearrangement(value.node)
+        ):
             access = view_access(value.node, access)
             value = value.node.inputs[0]
         shown = value
@@ -329,7 +372,9 @@ class NestBuilder:
             self.ints.append(("stride", value, tuple(chain), dim))
         self.can_fail = True
         arguments = (operand, first, *(entry.instruction for _, entry in computed))
-        return self.emit("load_indirect", arguments, shown.dtype, wrap=any(e.wrap for _, e in computed))
+        return self.emit(
+            "load_indirect", arguments, shown.dtype, wrap=any(e.wrap for _, e in computed)
+        )
 
     def dim_map(self, access: Access) -> tuple[int, ...]:
         """For each domain dim the dim of the value that follows it, or -1."""
@@ -407,7 +452,14 @@ class ScalarTable:
 
     def __getattr__(self, name: str) -> Any:
         def instruction(*arguments: Any, dtype: DType | None = None) -> ScalarHandle:
-            kind = next((a.dtype for a in arguments if isinstance(a, ScalarHandle) and a.dtype is not bool_), self.dtype)
+            kind = next(
+                (
+                    a.dtype
+                    for a in arguments
+                    if isinstance(a, ScalarHandle) and a.dtype is not bool_
+                ),
+                self.dtype,
+            )
             known = [
                 a.instruction
                 if isinstance(a, ScalarHandle)
@@ -418,5 +470,3 @@ class ScalarTable:
             return ScalarHandle(self.builder, self.builder.emit(name, tuple(known), result))
 
         return instruction
-
-

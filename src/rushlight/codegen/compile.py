@@ -7,10 +7,12 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from ..stages import active, show
 from . import cache, loops, object
 from .math.external import EXTERNAL, external_addresses
 from .nest import Nest, Variant
 from .schedule import cost
+from .show import nest_text
 from .target import Target, host_target
 
 __all__ = [
@@ -33,11 +35,23 @@ def compile(nest: Nest, variant: Variant, target: Target | None = None) -> Code:
     target = target or host_target()
     key = cache.key(nest, variant, target)
     found = cache.load(key)
-    if found is None:
+    title = f"kernel {key.hex()[:12]}, {variant_text(variant)}"
+    show("cache", f"{'miss' if found is None else 'hit'}: {title}", lambda: nest_text(nest))
+    if found is None or active("llvm"):
         text = loops.kernel_ir(nest, variant, target)
+        show("llvm", title, lambda: text)
+    show("asm", title, lambda: assembly(nest, variant, target))
+    if found is None:
         found = object.link(_emit(text, target))
         cache.store(key, *found)
     return Code(*found)
+
+
+def variant_text(variant: Variant) -> str:
+    """A variant in a few words."""
+    axis = "parallel" if variant.vector == "P" else "reduced"
+    split = f", {variant.split}" if variant.split else ""
+    return f"vectors along the {axis} loop, operands {variant.classes}{split}"
 
 
 def scratch_bytes(nest: Nest, variant: Variant, target: Target | None = None) -> int:

@@ -16,8 +16,16 @@ from ..graph.node import Graph, Node, Value
 from ..graph.symbols import same_shape
 from .builder import DomainMismatch, NestBuilder
 from .steps import (
-    AFFINE_VIEWS, REGION_WRITERS, SCANS, NeedsStore, Root, Step, is_barrier, trivial_reshape,
+    AFFINE_VIEWS,
+    REGION_WRITERS,
+    SCANS,
+    NeedsStore,
+    Root,
+    Step,
+    is_barrier,
+    trivial_reshape,
 )
+
 
 class Fusion:
     """Partition of a legalized graph into steps.
@@ -54,7 +62,9 @@ class Fusion:
 
     def base(self, value: Value) -> Value:
         """The value whose memory ``value`` is a view of."""
-        while value.node is not None and value not in self.stored and value.node.name in AFFINE_VIEWS:
+        while (
+            value.node is not None and value not in self.stored and value.node.name in AFFINE_VIEWS
+        ):
             value = value.node.inputs[0]
         return value
 
@@ -65,7 +75,9 @@ class Fusion:
                     self.store(value)
         elif node.name in REGION_WRITERS or node.name in SCANS:
             self.store(node.outputs[0])
-        elif node.name in ("slice", "flip") or (node.name == "reshape" and not trivial_reshape(node)):
+        elif node.name in ("slice", "flip") or (
+            node.name == "reshape" and not trivial_reshape(node)
+        ):
             self.store(node.inputs[0])
 
     # -- building
@@ -123,7 +135,10 @@ class Fusion:
         else:
             whole, part = node.inputs
             dim, start, step = (node.attributes[k] for k in ("dim", "start", "step"))
-            roots = [Root(whole, target), Root(part, target, (("slice", dim, start, step, part.shape[dim]),))]
+            roots = [
+                Root(whole, target),
+                Root(part, target, (("slice", dim, start, step, part.shape[dim]),)),
+            ]
         return [self.nest([root], set(), absorb=False) for root in roots]
 
     def nest(self, roots: list[Root], done: set[Value], absorb: bool = True) -> Step:
@@ -164,7 +179,11 @@ class Fusion:
             for position, other in enumerate(merged):
                 if self.mergeable(other, step, steps):
                     roots = other.roots + step.roots
-                    done = {v for s in (*steps, *merged) for v in s.writes} - set(other.writes) - set(step.writes)
+                    done = (
+                        {v for s in (*steps, *merged) for v in s.writes}
+                        - set(other.writes)
+                        - set(step.writes)
+                    )
                     try:
                         joint = self.nest(roots, done)
                     except DomainMismatch:
@@ -191,9 +210,7 @@ class Fusion:
         """Whether step b needs (through anything) a value that step a writes."""
         written = sum(1 << self.order[v.node] for v in set(a.writes) if v.node in self.order)  # type: ignore[index]
         return any(
-            self.ancestors[read.node] & written
-            for read in b.reads
-            if read.node in self.ancestors
+            self.ancestors[read.node] & written for read in b.reads if read.node in self.ancestors
         )
 
     def sort(self, steps: list[Step]) -> list[Step]:

@@ -25,7 +25,9 @@ class Legalizer:
         kept: values that need a buffer of their own shape besides the outputs; afterwards what stands for them.
     """
 
-    def __init__(self, graph: Graph, contiguous: set[Value], may_alias: bool, kept: Sequence[Value] = ()):
+    def __init__(
+        self, graph: Graph, contiguous: set[Value], may_alias: bool, kept: Sequence[Value] = ()
+    ):
         self.graph = graph
         self.kept = list(kept)
         self.contiguous = contiguous
@@ -86,7 +88,13 @@ class Legalizer:
         return result
 
     def emit(
-        self, name: str, inputs: tuple[Value, ...], dtype: DType, shape: tuple[Any, ...], /, **attributes: Any
+        self,
+        name: str,
+        inputs: tuple[Value, ...],
+        dtype: DType,
+        shape: tuple[Any, ...],
+        /,
+        **attributes: Any,
     ) -> Value:
         node = Node(PRIMITIVES[name], inputs, attributes)
         value = Value(dtype, shape, node)
@@ -113,13 +121,22 @@ class Legalizer:
         if result.dtype.name in GEMM_TYPES:
             return None
         if result.dtype.is_floating_point:
-            wide = self.emit("matmul", (self.convert(a, float32), self.convert(b, float32)), float32, result.shape)
+            wide = self.emit(
+                "matmul",
+                (self.convert(a, float32), self.convert(b, float32)),
+                float32,
+                result.shape,
+            )
             return self.convert(wide, result.dtype)
         *batch, m, k = a.shape
         n = b.shape[-1]
         shape = (*batch, m, k, n)
-        left = self.expand(self.emit("reshape", (a,), a.dtype, (*batch, m, k, 1), shape=(*batch, m, k, 1)), shape)
-        right = self.expand(self.emit("reshape", (b,), b.dtype, (*batch, 1, k, n), shape=(*batch, 1, k, n)), shape)
+        left = self.expand(
+            self.emit("reshape", (a,), a.dtype, (*batch, m, k, 1), shape=(*batch, m, k, 1)), shape
+        )
+        right = self.expand(
+            self.emit("reshape", (b,), b.dtype, (*batch, 1, k, n), shape=(*batch, 1, k, n)), shape
+        )
         product = self.emit("mul", (left, right), result.dtype, shape)
         dim = len(shape) - 2
         total = self.emit("sum", (product,), result.dtype, (*batch, m, 1, n), dims=(dim,))
@@ -132,7 +149,9 @@ class Legalizer:
         source, result = node.inputs[0], node.outputs[0]
         attributes = node.attributes
         zero = self.emit("constant", (), result.dtype, (), value=0, dtype=result.dtype, weak=False)
-        zeros = self.emit("full", (zero,), result.dtype, result.shape, shape=result.shape, dtype=result.dtype)
+        zeros = self.emit(
+            "full", (zero,), result.dtype, result.shape, shape=result.shape, dtype=result.dtype
+        )
         return self.emit(
             "slice_scatter", (zeros, source), result.dtype, result.shape,
             dim=attributes["dim"], start=attributes["before"], step=attributes["step"],
@@ -148,5 +167,9 @@ class Legalizer:
         if trivial_reshape(node) or (plain and (base.node is not None or base in self.contiguous)):
             return None
         return self.emit(
-            "reshape", (self.convert(source, source.dtype),), source.dtype, node.outputs[0].shape, **node.attributes
+            "reshape",
+            (self.convert(source, source.dtype),),
+            source.dtype,
+            node.outputs[0].shape,
+            **node.attributes,
         )

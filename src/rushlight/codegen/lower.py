@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..devices import host
 from ..graph import symbols
-from ..graph.node import Graph, Value
+from ..graph.node import Graph, Node, Value
 from ..graph.symbols import Atom
 from ..ops.kinds import Elementwise
 from .fuse import Fusion
@@ -80,19 +79,32 @@ class Request:
 
 
 class Lowering:
-    """Turns a request into the fields of a plan; `buffer` and `slots` serve the tape's part too."""
+    """Turns a request into the fields of a plan; `buffer` and `slots` serve the tape's part too.
 
-    def __init__(self, request: Request, kernel: Callable[[Nest], Any]):
+    kernel: makes the core's kernel for a nest; host_function: makes the function of a host step. ``steps``: what ``spec``
+    made of the graph, in order.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        kernel: Callable[[Nest], Any],
+        host_function: Callable[[Node], Callable[..., None]],
+    ):
         self.request = request
         self.graph = request.graph
         self.kernel = kernel
+        self.host_function = host_function
+        self.steps: list[Step] = []
         self.slots = SlotTable()
         self.tensors = [value for value in self.graph.inputs if not value.weak]
         self.buffer: dict[Value, int] = {value: i for i, value in enumerate(self.tensors)}
         self.buffers: list[tuple[Any, ...]] = []
         self.views: list[tuple[Any, ...]] = []
         self.view_index: dict[Any, int] = {}
-        self.reshaped: dict[Value, Value] = {}  # stored value -> the result that its buffer has the shape of
+        self.reshaped: dict[
+            Value, Value
+        ] = {}  # stored value -> the result that its buffer has the shape of
         self.words = self.scalar_words()
 
     def scalar_words(self) -> dict[Value, int]:
@@ -114,16 +126,25 @@ class Lowering:
             for value in step.writes:
                 shown = self.reshaped.get(value, value)
                 if shown not in self.buffer:
-                    self.buffer[shown] = targets[value] if value in targets else self.new_buffer(shown)
-        lowered = [self.lower_step(step) for step in self.order_effects(steps, set(targets))]
-        lowered += [("copy", self.stored_view(source), self.view_of_buffer(target)) for source, target in copies]
+                    self.buffer[shown] = (
+                        targets[value] if value in targets else self.new_buffer(shown)
+                    )
+        self.steps = self.order_effects(steps, set(targets))
+        lowered = [self.lower_step(step) for step in self.steps]
+        lowered += [
+            ("copy", self.stored_view(source), self.view_of_buffer(target))
+            for source, target in copies
+        ]
         return {
             "inputs": len(self.tensors),
             "buffers": self.buffers,
             "views": self.views,
             "steps": lowered,
             "outputs": [self.lower_output(i, v) for i, v in enumerate(self.graph.outputs)],
-            "guards": [(op, self.slots.slot(a), self.slots.slot(b)) for op, a, b in self.graph.environment.guards],
+            "guards": [
+                (op, self.slots.slot(a), self.slots.slot(b))
+                for op, a, b in self.graph.environment.guards
+            ],
             "mutated": [self.tensor_position(i) for i in self.graph.mutations],
         }
 
@@ -168,7 +189,9 @@ class Lowering:
     def view(self, value: Value, chain: tuple[Any, ...]) -> int:
         shown = self.reshaped.get(value)
         if shown is not None:
-            return self.view_of_buffer(self.buffer[shown], (("reshape", tuple(value.shape)), *chain))
+            return self.view_of_buffer(
+                self.buffer[shown], (("reshape", tuple(value.shape)), *chain)
+            )
         return self.view_of_buffer(self.buffer[value], chain)
 
     def view_of_buffer(self, buffer: int, chain: tuple[Any, ...] = ()) -> int:
@@ -199,17 +222,24 @@ class Lowering:
     def tensor_position(self, position: int) -> int:
         return self.tensors.index(self.graph.inputs[position])
 
-    def place_mutations(self, steps: list[Step]) -> tuple[dict[Value, int], list[tuple[Value, int]]]:
+    def place_mutations(
+        self, steps: list[Step]
+    ) -> tuple[dict[Value, int], list[tuple[Value, int]]]:
         """Mutated inputs: new contents that may be written straight to their destination, and those to copy at the end."""
         direct: dict[Value, int] = {}
         copies: list[tuple[Value, int]] = []
-        may_fail = any(step.can_fail or (step.node is not None and step.node.name != "matmul") for step in steps)
+        may_fail = any(
+            step.can_fail or (step.node is not None and step.node.name != "matmul")
+            for step in steps
+        )
         for position, output in self.graph.mutations.items():
             value, target = self.graph.outputs[output], self.graph.inputs[position]
             assert value is not None
             if value is target:
                 continue
-            writer = next((s for s in steps if s.nest is not None and s.writes.count(value) == 1), None)
+            writer = next(
+                (s for s in steps if s.nest is not None and s.writes.count(value) == 1), None
+            )
             safe = (
                 writer is not None
                 and value not in direct
@@ -230,12 +260,15 @@ class Lowering:
         """Every read of the target inside the writing nest is of the very element that is then written."""
         written = [b for b in writer.operands if b[0] == "view" and b[1] is value]
         reads = [b for b in writer.operands if b[0] == "view" and b[1] is target]
-        return len(written) == 1 and not written[0][2] and all(b[2:] == written[0][2:] for b in reads)
+        return (
+            len(written) == 1 and not written[0][2] and all(b[2:] == written[0][2:] for b in reads)
+        )
 
     def no_later_reader(self, steps: list[Step], writer: Step, target: Value) -> bool:
         """No other step reads the target, unless it can run before the writer."""
         return not any(
-            target in step.reads and step is not writer and self.fusion.depends(writer, step) for step in steps
+            target in step.reads and step is not writer and self.fusion.depends(writer, step)
+            for step in steps
         )
 
     def order_effects(self, steps: list[Step], direct: set[Value]) -> list[Step]:
@@ -255,21 +288,36 @@ class Lowering:
             a, b = (self.stored_view(value) for value in node.inputs)
             return ("gemm", a, b, self.stored_view(node.outputs[0]))
         if node.name == "random_bits":
-            return ("random", self.buffer[self.reshaped.get(node.outputs[0], node.outputs[0])], node.attributes["bits"], node.attributes["generator"])
+            return (
+                "random",
+                self.buffer[self.reshaped.get(node.outputs[0], node.outputs[0])],
+                node.attributes["bits"],
+                node.attributes["generator"],
+            )
         operands = tuple(self.stored_view(value) for value in (*node.outputs, *node.inputs))
-        return ("host", host.function(node), operands)
+        return ("host", self.host_function(node), operands)
 
     def lower_nest(self, step: Step) -> tuple[Any, ...]:
         assert step.nest is not None
         operands = tuple(
-            (self.view(b[1], b[2]), b[3]) if b[0] == "view" else ("coordinate", b[1]) for b in step.operands
+            (self.view(b[1], b[2]), b[3]) if b[0] == "view" else ("coordinate", b[1])
+            for b in step.operands
         )
         ints = tuple(
-            self.slots.slot(i[1]) if i[0] == "size" else ("stride", self.view(i[1], i[2]), i[3]) for i in step.ints
+            self.slots.slot(i[1]) if i[0] == "size" else ("stride", self.view(i[1], i[2]), i[3])
+            for i in step.ints
         )
         scalars = tuple(self.words[value] + word for value, word in step.scalars)
         domain = self.size_slots(step.domain)
-        return ("kernel", self.kernel(step.nest), domain, step.nest.parallel, operands, scalars, ints)
+        return (
+            "kernel",
+            self.kernel(step.nest),
+            domain,
+            step.nest.parallel,
+            operands,
+            scalars,
+            ints,
+        )
 
     # -- outputs
 

@@ -65,7 +65,9 @@ def train(epochs: int = 30, batch_size: int = 64, lr: float = 2e-3, seed: int = 
     parameters = initial_weights([64, 128, 64, 10])
     optimizer = torch.optim.Adam(parameters, lr=lr)
     count = sum(p.numel() for p in parameters)
-    print(f"{len(labels)} training and {len(test_labels)} test images, a network of {count} parameters")
+    print(
+        f"{len(labels)} training and {len(test_labels)} test images, a network of {count} parameters"
+    )
     progress = Progress(range(epochs), "training")
     for _ in progress:
         order = torch.randperm(len(labels))

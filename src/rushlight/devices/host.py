@@ -41,7 +41,9 @@ def function(node: Node) -> Callable[..., None]:
         attributes = concrete(node.attributes, sizes_of(values, tensors))
         inputs = [to_array(tensor) for tensor in tensors[count:]]
         dtypes_out = [value.dtype for value in node.outputs]
-        results = reference.apply_primitive(node.name, inputs, attributes, dtypes_out, _core.default_generator())
+        results = reference.apply_primitive(
+            node.name, inputs, attributes, dtypes_out, _core.default_generator()
+        )
         for tensor, result in zip(tensors, results):
             tensor.copy_(to_tensor(result))
 
@@ -61,10 +63,16 @@ def concrete(attribute: Any, known: dict[Any, int]) -> Any:
     if isinstance(attribute, SymbolicInt):
         if attribute.key in known:
             return known[attribute.key]
-        return evaluate(attribute, lambda atom: known[SymbolicInt(attribute.environment, {((atom, 1),): 1}).key])
+        return evaluate(
+            attribute, lambda atom: known[SymbolicInt(attribute.environment, {((atom, 1),): 1}).key]
+        )
     if isinstance(attribute, dict):
         return {name: concrete(each, known) for name, each in attribute.items()}
-    return tuple(concrete(each, known) for each in attribute) if isinstance(attribute, tuple) else attribute
+    return (
+        tuple(concrete(each, known) for each in attribute)
+        if isinstance(attribute, tuple)
+        else attribute
+    )
 
 
 def call(record: Record) -> Callable[..., Any]:
@@ -78,11 +86,15 @@ def call(record: Record) -> Callable[..., Any]:
             tensors.append(each)
             return context.input(each.dtype, tuple(each.shape))
 
-        mapped, named = record.map_arguments(args, kwargs, tensor, context.number, lambda size: size)
+        mapped, named = record.map_arguments(
+            args, kwargs, tensor, context.number, lambda size: size
+        )
         with context.active():
             result = record.trace(*mapped, **named)
         graph = context.finish(list(result) if isinstance(result, tuple) else [result])
-        outputs = reference.run(graph, [to_array(each) for each in tensors], generator=_core.default_generator())
+        outputs = reference.run(
+            graph, [to_array(each) for each in tensors], generator=_core.default_generator()
+        )
         converted = [to_tensor(each) for each in outputs]
         return tuple(converted) if isinstance(result, tuple) else converted[0]
 

@@ -19,6 +19,11 @@ def text(graph: Graph) -> str:
     return "\n".join(_Printer(graph).lines()) + "\n"
 
 
+def value_names(graph: Graph) -> dict[Value, str]:
+    """The names that the graph's text gives to its values."""
+    return _Printer(graph).names
+
+
 def type_text(value: Value) -> str:
     """``float32[s0, 4]``; a weak value has no brackets."""
     if value.weak:

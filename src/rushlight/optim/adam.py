@@ -114,5 +114,11 @@ class AdamW(Adam):
         **options: Any,
     ) -> None:
         super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, **{**options, "decoupled_weight_decay": True}
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            **{**options, "decoupled_weight_decay": True},
         )

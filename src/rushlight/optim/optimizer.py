@@ -24,7 +24,9 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            raise TypeError("params should be an iterable of Tensors or dicts, not one Tensor; pass [tensor]")
+            raise TypeError(
+                "params should be an iterable of Tensors or dicts, not one Tensor; pass [tensor]"
+            )
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -44,9 +46,13 @@ class Optimizer:
         members = [member[1] if isinstance(member, tuple) else member for member in members]
         for member in members:
             if not isinstance(member, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(member).__name__}")
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {type(member).__name__}"
+                )
             if not member.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor; optimize the tensor it was computed from")
+                raise ValueError(
+                    "can't optimize a non-leaf Tensor; optimize the tensor it was computed from"
+                )
         known = {id(p) for other in self.param_groups for p in other["params"]}
         if known & {id(p) for p in members} or len({id(p) for p in members}) < len(members):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -121,7 +127,8 @@ class Optimizer:
         for number, values in state_dict["state"].items():
             parameter = by_number[number]
             self.state[parameter] = {
-                key: value.detach().clone() if isinstance(value, Tensor) else value for key, value in values.items()
+                key: value.detach().clone() if isinstance(value, Tensor) else value
+                for key, value in values.items()
             }
 
 

@@ -71,7 +71,9 @@ class SGD(Optimizer):
             self._step(group, new, [state[p]["momentum_buffer"] for p in new], first=True)
 
     @staticmethod
-    def _step(group: dict[str, Any], parameters: list[Tensor], buffers: list[Tensor], first: bool) -> None:
+    def _step(
+        group: dict[str, Any], parameters: list[Tensor], buffers: list[Tensor], first: bool
+    ) -> None:
         sgd_step.operator(
             parameters,
             buffers,

@@ -25,10 +25,14 @@ class Progress:
         ...     progress.note(f"at {i}")
     """
 
-    def __init__(self, items: Iterable[Item], label: str = "", total: int | None = None, width: int = 24) -> None:
+    def __init__(
+        self, items: Iterable[Item], label: str = "", total: int | None = None, width: int = 24
+    ) -> None:
         self.items = items
         self.label = label
-        self.total = total if total is not None else len(items) if isinstance(items, Sequence) else None
+        self.total = (
+            total if total is not None else len(items) if isinstance(items, Sequence) else None
+        )
         self.width = width
         self.text = ""
         self.shown = 0.0
