@@ -29,7 +29,7 @@ class Replay {
     if (plan_.recipe) save_inputs(saved);
     bool good = !instance_.run || launch_all();
     for (int i : plan_.mutated) ++storage_of(i)->version;
-    good = good && make_outputs() && (!plan_.recipe || record(saved)) && mark_views();
+    good = good && make_outputs() && (!plan_.recipe || record(saved)) && overwrite_histories() && mark_views();
     if (!good) {
       for (SavedValue &value : saved) saved_release(value);
       return nullptr;
@@ -224,6 +224,23 @@ class Replay {
   }
 
   // ---------------------------------------------------------------- tape
+
+  // A mutated tensor whose new content has no gradient, as after zero_(), must not keep its former history.
+  bool overwrite_histories() {
+    for (int i : plan_.mutated) {
+      Tensor *tensor = call_.tensors[i];
+      if (tensor->autograd && !is_recorded(i) && tape_overwrite(tensor, "ZeroBackward0") < 0) return false;
+    }
+    return true;
+  }
+  bool is_recorded(int input) const {
+    if (!plan_.recipe) return false;
+    for (int j : plan_.recipe->grad_outputs) {
+      const Output &output = plan_.outputs[size_t(j)];
+      if (output.kind == Output::Input && output.index == input) return true;
+    }
+    return false;
+  }
 
   // Inputs are saved with the version that the launches read.
   void save_inputs(std::vector<SavedValue> &saved) {

@@ -1,4 +1,4 @@
-"""Constructors from data, exchange with NumPy, limits, generators; against PyTorch where installed."""
+"""Constructors from data, exchange with NumPy, limits, generators; and PyTorch where installed."""
 
 from __future__ import annotations
 

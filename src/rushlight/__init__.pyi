@@ -14,12 +14,15 @@ from .device import device as _device
 from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
 from . import autograd as autograd
+from . import check as check
 from . import dtypes as dtypes
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import random as random
 from . import special as special
+from . import stages as stages
+from . import tolerance as tolerance
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
@@ -249,6 +252,14 @@ def argmin(
 def argwhere(input: Tensor) -> Tensor:
     """The places of the elements that are not zero, one a row."""
 
+def as_strided(
+    input: Tensor,
+    size: _int | Sequence[_int],
+    stride: _int,
+    storage_offset: _int = 0,
+) -> Tensor:
+    """A view with any sizes and strides (in elements) of the tensor's memory, here taken as contiguous."""
+
 def baddbmm(
     input: Tensor | _Number,
     batch1: Tensor | _Number,
@@ -291,10 +302,14 @@ def bitwise_left_shift(
     *,
     out: Any = None,
 ) -> Tensor:
-    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a
+    negative number.
+    """
 
 def bitwise_left_shift_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
-    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+    """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a
+    negative number.
+    """
 
 def bitwise_not(input: Tensor, *, out: Any = None) -> Tensor:
     """All bits turned; of bools, the negation."""
@@ -392,7 +407,9 @@ def clip_(
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
 
 def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-    """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of its own.)"""
+    """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
+    its own.)
+    """
 
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
@@ -487,7 +504,7 @@ def empty_like(
     device: _device | str | None = None,
     requires_grad: _bool = False,
 ) -> Tensor:
-    """A tensor in the shape of another, whose elements are not set; inside a graph they are zeros."""
+    """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
 
 def eq(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements are equal."""
@@ -865,7 +882,9 @@ def masked_select(input: Tensor | _Number, mask: Tensor | _Number, *, out: Any =
     """The elements where the mask is true, in one dim."""
 
 def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+    """The matrix product; a vector counts as a row on the left and a column on the right; batch
+    dims broadcast.
+    """
 
 def max(
     input: Tensor | _Number,
@@ -875,7 +894,7 @@ def max(
     other: Tensor | _Number | None = None,
     out: Any = None,
 ) -> Any:
-    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    """The greatest element; with a dim (values, indices); with a tensor elementwise."""
 
 def maximum(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The greater of two; NaN if either is."""
@@ -1066,7 +1085,9 @@ def randint(
     requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor:
-    """Random integers from low (0 if left out) up to but without high: ``randint(low, high, size)``."""
+    """Random integers from low (0 if left out) up to but without high: ``randint(low, high,
+    size)``.
+    """
 
 def randn(
     *size: _int | Sequence[_int],
@@ -1210,6 +1231,14 @@ def scatter_add_(
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One position along a dim, which goes."""
 
+def select_scatter(
+    input: Tensor | _Number,
+    src: Tensor | _Number,
+    dim: _int,
+    index: _int,
+) -> Tensor:
+    """The tensor with one index along dim replaced by src."""
+
 def sgn(input: Tensor, *, out: Any = None) -> Tensor:
     """The sign; of a complex number, the number scaled to absolute value 1."""
 
@@ -1239,6 +1268,16 @@ def slice_backward(
     length: _int,
 ) -> Tensor:
     """The gradient of a tensor of which start, start + step, ... along dim were taken."""
+
+def slice_scatter(
+    input: Tensor | _Number,
+    src: Tensor | _Number,
+    dim: _int = 0,
+    start: _float | None = None,
+    end: _float | None = None,
+    step: _float = 1,
+) -> Tensor:
+    """The tensor with a slice along dim replaced by src."""
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
@@ -1427,7 +1466,9 @@ def where(
     *,
     out: Any = None,
 ) -> Tensor:
-    """input where the condition holds, else other. With the condition alone: the indices where it holds."""
+    """input where the condition holds, else other. With the condition alone: the indices where it
+    holds.
+    """
 
 def zeros(
     *size: _int | Sequence[_int],

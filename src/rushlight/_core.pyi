@@ -201,6 +201,13 @@ class Tensor:
         """The index of the least element, of the first if several are equal."""
     def argwhere(self) -> Tensor:
         """The places of the elements that are not zero, one a row."""
+    def as_strided(
+        self,
+        size: _int | Sequence[_int],
+        stride: _int,
+        storage_offset: _int = 0,
+    ) -> Tensor:
+        """A view with any sizes and strides (in elements) of the tensor's memory, here taken as contiguous."""
     def as_subclass(self, cls: type[_T]) -> _T:
         """as_subclass(cls): a view of this tensor as a subclass."""
     def backward(
@@ -250,9 +257,13 @@ class Tensor:
     def bitwise_and_(self, other: Tensor | _Number) -> Tensor:
         """The bits set in both."""
     def bitwise_left_shift(self, other: Tensor | _Number) -> Tensor:
-        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a
+        negative number.
+        """
     def bitwise_left_shift_(self, other: Tensor | _Number) -> Tensor:
-        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a negative number."""
+        """The bits moved towards the high end; 0 for a shift by as many bits as there are, or by a
+        negative number.
+        """
     def bitwise_not(self) -> Tensor:
         """All bits turned; of bools, the negation."""
     def bitwise_not_(self) -> Tensor:
@@ -322,7 +333,9 @@ class Tensor:
     ) -> Tensor:
         """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
     def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
-        """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of its own.)"""
+        """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
+        its own.)
+        """
     def conj(self) -> Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -630,7 +643,9 @@ class Tensor:
     def masked_select(self, mask: Tensor | _Number) -> Tensor:
         """The elements where the mask is true, in one dim."""
     def matmul(self, other: Tensor | _Number) -> Tensor:
-        """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+        """The matrix product; a vector counts as a row on the left and a column on the right; batch
+        dims broadcast.
+        """
     def max(
         self,
         dim: Any = None,
@@ -638,7 +653,7 @@ class Tensor:
         *,
         other: Tensor | _Number | None = None,
     ) -> Any:
-        """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+        """The greatest element; with a dim (values, indices); with a tensor elementwise."""
     def maximum(self, other: Tensor | _Number) -> Tensor:
         """The greater of two; NaN if either is."""
     def maximum_(self, other: Tensor | _Number) -> Tensor:
@@ -843,7 +858,7 @@ class Tensor:
         *,
         generator: _Generator | None = None,
     ) -> Tensor:
-        """Set to random integers in [from_, to); without bounds: to all that the dtype holds from 0 on."""
+        """Set to random integers in [from_, to), by default all from 0 on that the dtype holds."""
     def ravel(self) -> Tensor:
         """The elements in one dim."""
     def reciprocal(self) -> Tensor:
@@ -918,6 +933,8 @@ class Tensor:
         """input with the elements of src added at ``index`` along dim."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """One position along a dim, which goes."""
+    def select_scatter(self, src: Tensor | _Number, dim: _int, index: _int) -> Tensor:
+        """The tensor with one index along dim replaced by src."""
     def sgn(self) -> Tensor:
         """The sign; of a complex number, the number scaled to absolute value 1."""
     def sgn_(self) -> Tensor:
@@ -941,6 +958,15 @@ class Tensor:
     @overload
     def size(self, dim: _int) -> _int:
         """size(dim=None): the shape, or the size of one dimension."""
+    def slice_scatter(
+        self,
+        src: Tensor | _Number,
+        dim: _int = 0,
+        start: _float | None = None,
+        end: _float | None = None,
+        step: _float = 1,
+    ) -> Tensor:
+        """The tensor with a slice along dim replaced by src."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
     def split(

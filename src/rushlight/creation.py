@@ -116,10 +116,15 @@ def tensor(
     return finished(result, device, requires_grad, pin_memory, "tensor")
 
 
+_NUMBERS = frozenset((float, int, bool, complex))
+_SEQUENCES = (list, tuple)
+
+
 def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
     """A copy of any kind of data as a tensor."""
-    if dtype is not None:
-        require_dtype(dtype, function)
+    code = -1 if dtype is None else require_dtype(dtype, function).code
+    if type(data) in _NUMBERS:
+        return _core.tensor_from_data(data, code)
     if isinstance(data, Tensor):
         source = "torch.tensor" if function == "tensor" else f"tensor.{function}"
         warnings.warn(
@@ -129,12 +134,12 @@ def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
             stacklevel=3,
         )
         return copied_tensor(data, dtype)
-    if isinstance(data, list | tuple) and data and isinstance(data[0], numpy.ndarray):
+    if isinstance(data, _SEQUENCES) and data and isinstance(data[0], numpy.ndarray):
         stacked = numpy.array(data)  # raises for unequal shapes
         data = stacked if stacked.dtype.kind in "biufc" else data
     if isinstance(data, numpy.ndarray):
         return copied_array(data, dtype)
-    return _core.tensor_from_data(data, -1 if dtype is None else dtype.code)
+    return _core.tensor_from_data(data, code)
 
 
 def copied_tensor(data: Tensor, dtype: DType | None) -> Tensor:
@@ -393,7 +398,7 @@ def is_nonzero(input: Tensor) -> bool:
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and equal elements; NaN equals nothing."""
     require_tensors("equal", input, other)
-    return decided(comparison.equal(input, other))
+    return decided(comparison.equal, input, other)
 
 
 def allclose(
@@ -413,16 +418,19 @@ def allclose(
         equal_nan: whether NaN is close to NaN.
     """
     require_tensors("allclose", input, other)
-    return decided(comparison.allclose(input, other, rtol, atol, equal_nan))
+    return decided(comparison.allclose, input, other, rtol, atol, equal_nan)
 
 
-def decided(result: Any) -> Any:
-    """A 0-d bool tensor as a bool; a traced one stays."""
+def decided(record: Any, *args: Any) -> Any:
+    """What an operator says in a 0-d bool tensor as a bool; a traced tensor stays."""
+    result = record.operator(*args)
     return bool(result) if isinstance(result, Tensor) else result
 
 
 def require_tensors(function: str, input: Any, other: Any) -> None:
     """TypeError for what is certainly no tensor."""
+    if isinstance(input, Tensor) and isinstance(other, Tensor):
+        return
     for position, (name, value) in enumerate((("input", input), ("other", other)), start=1):
         if not hasattr(value, "dtype") or isinstance(value, numpy.ndarray | numpy.generic):
             given = type(value).__name__

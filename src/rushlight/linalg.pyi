@@ -15,4 +15,6 @@ from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
 
 def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
-    """The matrix product; a vector counts as a row on the left and a column on the right; batch dims broadcast."""
+    """The matrix product; a vector counts as a row on the left and a column on the right; batch
+    dims broadcast.
+    """

@@ -14,7 +14,7 @@ from typing import Any
 from . import _core, check
 from .codegen import compile as code
 from .codegen.legalize import Legalizer
-from .codegen.lower import Lowering, Request
+from .codegen.lower import Aliases, Lowering, Request
 from .codegen.nest import Nest, Variant
 from .codegen.show import fusion_text, plan_text
 from .devices import host
@@ -74,7 +74,8 @@ class CallTracer:
         self.context = GraphContext()
         self.tensors: list[Any] = []
         self.values: list[Value] = []
-        self.sizes = 0
+        self.numbers: list[Any] = []
+        self.ints: list[int] = []
 
     def tensor(self, tensor: Any) -> Traced:
         position = len(self.tensors)
@@ -86,11 +87,12 @@ class CallTracer:
         return traced
 
     def number(self, number: Any) -> Traced:
+        self.numbers.append(number)
         return self.context.number_input(number)
 
     def size(self, number: int) -> Any:
-        position = self.sizes
-        self.sizes += 1
+        position = len(self.ints)
+        self.ints.append(number)
         return self.context.environment.size(number, ("int", position))
 
     def contiguous(self) -> set[Value]:
@@ -123,16 +125,16 @@ class Job:
     """A traced graph and what its plan must observe.
 
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias: whether outputs may
-    share memory with inputs; unsafe: mutated inputs whose overlap with other arguments is unknown.
+    share memory with inputs; aliases: which arguments share memory with mutated ones; call: the arguments.
     """
 
     graph: Graph
     name: str
+    call: CallTracer
     result: Any
     wrt: list[Value]
-    contiguous: set[Value]
     may_alias: bool = False
-    unsafe: frozenset[int] = frozenset()
+    aliases: Aliases = ()
 
 
 def build(job: Job) -> Any:
@@ -140,31 +142,41 @@ def build(job: Job) -> Any:
     saved = reverse.saved_values(job.graph, job.wrt) if job.wrt else None
     if saved is not None and not saved.outputs:
         saved = None
+    show("graph", f"{job.name}, as traced", lambda: graph_text(job.graph))
+    trial = check.begin(job.name, job.graph, job.call)
+    if trial:
+        trial.traced()
     hidden = [value for kind, value in saved.entries if kind == "hidden"] if saved else []
-    legalizer = Legalizer(job.graph, job.contiguous, job.may_alias, hidden)
+    legalizer = Legalizer(job.graph, job.call.contiguous(), job.may_alias, hidden)
     graph = legalizer.run()
-    request = Request(graph, legalizer.kept, set(job.unsafe))
-    lowering = Lowering(request, kernel)
+    if [node.name for node in graph.nodes] == [node.name for node in job.graph.nodes]:
+        show("graph", f"{job.name}, legalized: as traced")
+    else:
+        show("graph", f"{job.name}, legalized", lambda: graph_text(graph))
+    if trial:
+        trial.legalized(graph, legalizer.replaced)
+    request = Request(graph, legalizer.kept, job.aliases)
+    lowering = Lowering(request, kernel, host.function)
     fields = lowering.spec()
+    show("fusion", job.name, lambda: fusion_text(lowering.steps, value_names(graph)))
+    if trial:
+        trial.lowered(lowering, fields)
     fields["result"] = job.result
-    fields["scalar_guards"] = scalar_guards(graph)
+    fields["scalar_guards"] = scalar_guards(graph, lowering.words)
     fields["tape"] = None
     if saved is not None:
         fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))
-    return _core.Plan(**lowering.finish(fields))
+    fields = lowering.finish(fields)
+    show("plans", job.name, lambda: plan_text(fields))
+    return _core.Plan(**fields)
 
 
-def scalar_guards(graph: Graph) -> list[tuple[str, int, Any]]:
-    numbers = [value for value in graph.inputs if value.weak]
-    return [
-        (operation, numbers.index(value), number)
-        for operation, value, number in graph.scalar_guards
-    ]
+def scalar_guards(graph: Graph, words: dict[Value, int]) -> list[tuple[str, int, Any]]:
+    return [(operation, words[value], number) for operation, value, number in graph.scalar_guards]
 
 
 def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> tuple[Any, ...]:
     """The plan's ``tape`` field: the backward operator and what it needs."""
-    numbers = [value for value in job.graph.inputs if value.weak]
     tensors = [value for value in job.graph.inputs if not value.weak]
     entries: list[tuple[str, Any]] = []
     for kind, value in saved.entries:
@@ -175,7 +187,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
         elif kind == "hidden":
             entries.append((kind, lowering.buffer[kept[value]]))
         else:
-            entries.append((kind, numbers.index(value)))
+            entries.append((kind, lowering.words[value]))
     rule = BackwardRule(
         job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt
     )
@@ -194,7 +206,7 @@ def tape_name(name: str) -> str:
 
 
 def plan_record(
-    record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], unsafe: frozenset[int]
+    record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
 ) -> Any:
     """Plan a call of a record's operator."""
     tracer = CallTracer()
@@ -227,7 +239,7 @@ def plan_record(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
             "requires grad; call it without out= or under no_grad()"
         )
-    job = Job(graph, name, shape, wrt, tracer.contiguous(), record.views is not None, unsafe)
+    job = Job(graph, name, tracer, shape, wrt, record.views is not None, aliases)
     return build(job)
 
 
@@ -277,6 +289,14 @@ def new_content(name: str, target: Traced, result: Traced) -> Traced:
     return convert(result, target.dtype)
 
 
+_operators: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def known_operators() -> list[Any]:
+    """The operators alive: of records, and of the backward passes that were planned."""
+    return list(_operators)
+
+
 def make_operator(record: Record, inplace: bool = False, native: str | None = None) -> Any:
     """The native operator of a record, or of its in-place form."""
     parameters = tuple(
@@ -291,9 +311,8 @@ def make_operator(record: Record, inplace: bool = False, native: str | None = No
     if record.out and not inplace:
         parameters += (("out", "T!"),)
 
-    def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]) -> Any:
-        unsafe = frozenset({0}) if any(alias == 2 for alias in aliases) else frozenset()
-        return plan_record(record, inplace, args, kwargs, unsafe)
+    def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
+        return plan_record(record, inplace, args, kwargs, aliases)
 
     def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return call_foreign(record, inplace, operator, args, kwargs)
@@ -301,6 +320,7 @@ def make_operator(record: Record, inplace: bool = False, native: str | None = No
     name = f"{record.name}_" if inplace else record.name
     operator = _core.Operator(name, parameters, planner, fallback, native=native)
     operator.__doc__ = record.__doc__
+    _operators.add(operator)
     return operator
 
 
@@ -358,14 +378,16 @@ class BackwardRule:
         parameters += [(f"gradient{i}", "T") for i in range(len(self.seeds))]
 
         def planner(
-            operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Sequence[int]
+            operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases
         ) -> Any:
             return self.plan(args)
 
         def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
             raise TypeError(f"{self.name}: its gradients must be tensors")
 
-        return _core.Operator(f"{self.name}_backward", tuple(parameters), planner, fallback)
+        operator = _core.Operator(f"{self.name}_backward", tuple(parameters), planner, fallback)
+        _operators.add(operator)
+        return operator
 
     def plan(self, args: tuple) -> Any:
         tracer = CallTracer()
@@ -392,10 +414,10 @@ class BackwardRule:
         return build(
             Job(
                 graph,
-                self.name,
+                f"{self.name}_backward",
+                tracer,
                 "tuple",
                 tracer.requiring_gradients(),
-                tracer.contiguous(),
                 may_alias=True,
             )
         )

@@ -45,7 +45,13 @@ class Kernel:
         packed = ctypes.create_string_buffer(scalars, max(len(scalars), 8))
         scratch_address = scratch.ctypes.data if scratch is not None else 0
         return self.function(
-            words(pointers), words(sizes), words(strides), packed, words(ints), scratch_address, self.table
+            words(pointers),
+            words(sizes),
+            words(strides),
+            packed,
+            words(ints),
+            scratch_address,
+            self.table,
         )
 
 
@@ -140,7 +146,12 @@ def evaluate(
 
 
 def evaluate_split(
-    nest: Nest, domain: Sequence[int], views: Sequence[View], vector: str, parts: int, scalars: bytes = b""
+    nest: Nest,
+    domain: Sequence[int],
+    views: Sequence[View],
+    vector: str,
+    parts: int,
+    scalars: bytes = b"",
 ) -> int:
     """Run a nest of at most one parallel dim with its innermost reduced loop cut into parts."""
     parallel, reduced = list(domain[: nest.parallel]), list(domain[nest.parallel :])
@@ -167,7 +178,9 @@ def evaluate_split(
                 pointers.append(each.array.ctypes.data + bounds[part] * strides[-1])
             flat += strides
             partial_views.append(View(each.array, strides))
-        classes = classes_of(nest, partial_views, 1 if vector == "P" else len(sizes) + len(reduced) - 1)
+        classes = classes_of(
+            nest, partial_views, 1 if vector == "P" else len(sizes) + len(reduced) - 1
+        )
         kernel = Kernel(codegen.compile(nest, Variant(vector, classes, len(reduced), "partial")))
         length = bounds[part + 1] - bounds[part]
         status |= kernel(pointers, [*sizes, *reduced[:-1], length], flat, scalars)
@@ -188,7 +201,9 @@ def numpy_of(dtype) -> numpy.dtype:
     return dtype.numpy
 
 
-def unary(name: str, source, result, x: numpy.ndarray, target: Target | None = None) -> numpy.ndarray:
+def unary(
+    name: str, source, result, x: numpy.ndarray, target: Target | None = None
+) -> numpy.ndarray:
     """One scalar instruction over a contiguous array."""
     p = Program(1, 0)
     p.write(p.emit(name, p.read(source, "P"), dtype=result), "P")
@@ -197,7 +212,9 @@ def unary(name: str, source, result, x: numpy.ndarray, target: Target | None = N
     return out
 
 
-def binary(name: str, source, result, x: numpy.ndarray, y: numpy.ndarray) -> tuple[numpy.ndarray, int]:
+def binary(
+    name: str, source, result, x: numpy.ndarray, y: numpy.ndarray
+) -> tuple[numpy.ndarray, int]:
     p = Program(1, 0)
     p.write(p.emit(name, p.read(source, "P"), p.read(source, "P"), dtype=result), "P")
     out = numpy.zeros(x.shape, numpy_of(result))

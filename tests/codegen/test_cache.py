@@ -104,7 +104,9 @@ print("llvmlite" in sys.modules)
 def test_a_warm_start_does_not_load_llvm(folder):
     answers = []
     for _ in range(2):
-        result = subprocess.run([sys.executable, "-c", _WARM], capture_output=True, text=True, check=True)
+        result = subprocess.run(
+            [sys.executable, "-c", _WARM], capture_output=True, text=True, check=True
+        )
         answers.append(result.stdout.strip())
     assert answers == ["True", "False"]
 
@@ -125,13 +127,14 @@ def test_a_forked_child_compiles_while_the_parent_does(folder, monkeypatch):
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        for _ in range(5):
+        for _ in range(20):
             child = os.fork()
             if child == 0:
                 monkeypatch.setenv("RUSHLIGHT_CACHE_DIR", "")
                 code = codegen.object.link(
                     codegen._emit(
-                        codegen.loops.kernel_ir(NEST, VARIANT, codegen.host_target()), codegen.host_target()
+                        codegen.loops.kernel_ir(NEST, VARIANT, codegen.host_target()),
+                        codegen.host_target(),
                     )
                 )
                 os._exit(0 if code[0] else 1)

@@ -15,7 +15,13 @@ from rushlight.codegen.target import AVX2, AVX512, host_target
 
 SIZES = [0, 1, 15, 16, 17, 33, 130]
 F32, F64, I64, BOOL = dtypes.float32, dtypes.float64, dtypes.int64, dtypes.bool
-TARGETS = [AVX2] if host_target() == AVX2 else [AVX2, AVX512] if host_target() == AVX512 else [host_target()]
+TARGETS = (
+    [AVX2]
+    if host_target() == AVX2
+    else [AVX2, AVX512]
+    if host_target() == AVX512
+    else [host_target()]
+)
 by_target = pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.cpu)
 by_vector = pytest.mark.parametrize("vector", ["P", "R"])
 
@@ -25,7 +31,9 @@ def random(shape, dtype=F32, seed: int = 0) -> numpy.ndarray:
     if dtype.kind == "f":
         return generator.normal(size=shape).astype(dtype.numpy)
     if dtype.kind == "c":
-        return (generator.normal(size=shape) + 1j * generator.normal(size=shape)).astype(dtype.numpy)
+        return (generator.normal(size=shape) + 1j * generator.normal(size=shape)).astype(
+            dtype.numpy
+        )
     if dtype.kind == "b":
         return generator.integers(0, 2, shape).astype(bool)
     return generator.integers(0 if dtype.kind == "u" else -50, 50, shape).astype(dtype.numpy)
@@ -33,10 +41,16 @@ def random(shape, dtype=F32, seed: int = 0) -> numpy.ndarray:
 
 @by_target
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("dtype", [d for d in dtypes.ALL if d.numpy is not None], ids=lambda d: d.name)
+@pytest.mark.parametrize(
+    "dtype", [d for d in dtypes.ALL if d.numpy is not None], ids=lambda d: d.name
+)
 def test_pointwise_sizes_and_strides(dtype, size, target):
     base = random((3, 2 * size + 1, 2), dtype)
-    layouts = [base[:, :size, 0].copy(), base[:, 1 : 2 * size + 1 : 2, 0], base[:, :size, 1][:, ::-1]]
+    layouts = [
+        base[:, :size, 0].copy(),
+        base[:, 1 : 2 * size + 1 : 2, 0],
+        base[:, :size, 1][:, ::-1],
+    ]
     p = Program(2, 0)
     a, b = p.read(dtype, "P"), p.read(dtype, "P")
     p.write(p.emit("add" if dtype is not BOOL else "xor", a, b, dtype=dtype), "P")
@@ -59,17 +73,26 @@ def test_broadcast_scalars_and_constants(target):
     scalar = p.emit("scalar", 0, dtype=F32)
     whole = p.emit("convert", p.emit("scalar", 1, dtype=I64), dtype=F32)
     half = p.emit("constant", 0.5, dtype=F32)
-    value = p.emit("add", p.emit("mul", x, row, dtype=F32), p.emit("mul", column, scalar, dtype=F32), dtype=F32)
+    value = p.emit(
+        "add", p.emit("mul", x, row, dtype=F32), p.emit("mul", column, scalar, dtype=F32), dtype=F32
+    )
     value = p.emit("add", value, p.emit("mul", half, whole, dtype=F32), dtype=F32)
     p.write(value, "P")
     a, r, c = random((5, 37)), random((5, 1)), random((1, 1))
     out = numpy.zeros((5, 37), "f4")
     views = [view(each, (5, 37)) for each in (a, r, c, out)]
     evaluate(p.nest(), (5, 37), views, scalars=pack_scalars(0.25, 3), target=target)
-    numpy.testing.assert_allclose(out, a * r + c * numpy.float32(0.25) + numpy.float32(1.5), rtol=1e-6, atol=1e-6)
+    numpy.testing.assert_allclose(
+        out, a * r + c * numpy.float32(0.25) + numpy.float32(1.5), rtol=1e-6, atol=1e-6
+    )
 
 
-REDUCTIONS = {"reduce_sum": numpy.sum, "reduce_prod": numpy.prod, "reduce_max": numpy.max, "reduce_min": numpy.min}
+REDUCTIONS = {
+    "reduce_sum": numpy.sum,
+    "reduce_prod": numpy.prod,
+    "reduce_max": numpy.max,
+    "reduce_min": numpy.min,
+}
 
 
 def reduction_nest(name: str, dtype, result=None) -> Nest:
@@ -83,7 +106,16 @@ def reduction_nest(name: str, dtype, result=None) -> Nest:
 @pytest.mark.parametrize("name", list(REDUCTIONS))
 @pytest.mark.parametrize(
     "dtype",
-    [F32, F64, dtypes.float16, dtypes.complex64, dtypes.complex128, dtypes.uint8, dtypes.int32, I64],
+    [
+        F32,
+        F64,
+        dtypes.float16,
+        dtypes.complex64,
+        dtypes.complex128,
+        dtypes.uint8,
+        dtypes.int32,
+        I64,
+    ],
     ids=lambda d: d.name,
 )
 def test_reductions(name, dtype, vector, target):
@@ -106,7 +138,9 @@ def test_reductions(name, dtype, vector, target):
             else:
                 wide = x.astype("c16" if dtype.is_complex else "f8")
                 expected = REDUCTIONS[name](wide, axis=1)
-                digits = {2: 1e-3, 4: 1e-6, 8: 1e-6 if dtype.is_complex else 1e-13, 16: 1e-13}[dtype.itemsize]
+                digits = {2: 1e-3, 4: 1e-6, 8: 1e-6 if dtype.is_complex else 1e-13, 16: 1e-13}[
+                    dtype.itemsize
+                ]
                 numpy.testing.assert_allclose(out, expected, rtol=digits, atol=digits)
 
 
@@ -127,7 +161,9 @@ def test_extremes_let_nan_win_and_arg_takes_the_first(vector, target):
             p.write(p.emit("reduce_argmin", value, index, dtype=I64), "P")
             p.write(p.emit("reduce_max", value, dtype=dtype), "P")
             outs = [numpy.zeros(4, "i8"), numpy.zeros(4, "i8"), numpy.zeros(4, dtype.numpy)]
-            views = [view(x, x.shape), View(None, (0, 1))] + [View(o, (o.itemsize, 0)) for o in outs]
+            views = [view(x, x.shape), View(None, (0, 1))] + [
+                View(o, (o.itemsize, 0)) for o in outs
+            ]
             assert evaluate(p.nest(), x.shape, views, vector, target=target) == 0
             numpy.testing.assert_array_equal(outs[0], x.argmax(1))
             numpy.testing.assert_array_equal(outs[1], x.argmin(1))
@@ -157,19 +193,35 @@ def test_long_sums_are_right_to_the_last_bits(vector, dtype):
     x = (random((1, 1 << 20), F64) + 3).astype(dtype.numpy)
     layout = x if vector == "R" else numpy.asfortranarray(numpy.repeat(x[:, : 1 << 16], 3, 0))
     out = numpy.zeros(len(layout), dtype.numpy)
-    evaluate(reduction_nest("reduce_sum", dtype), layout.shape, [view(layout, layout.shape), View(out, (out.itemsize, 0))], vector)
+    evaluate(
+        reduction_nest("reduce_sum", dtype),
+        layout.shape,
+        [view(layout, layout.shape), View(out, (out.itemsize, 0))],
+        vector,
+    )
     exact = layout.astype(numpy.longdouble).sum(1)
     assert (numpy.abs(out - exact) <= numpy.spacing(out)).all()
 
 
 @by_vector
 def test_sums_of_infinities(vector):
-    rows = [[numpy.inf, 1, 2], [numpy.inf, -numpy.inf, 0], [-numpy.inf, 1, 1], [1, numpy.nan, 2], [1e308, 1e308, -1e308]]
+    rows = [
+        [numpy.inf, 1, 2],
+        [numpy.inf, -numpy.inf, 0],
+        [-numpy.inf, 1, 1],
+        [1, numpy.nan, 2],
+        [1e308, 1e308, -1e308],
+    ]
     for dtype in (F32, F64):
         with numpy.errstate(over="ignore"):
             x = numpy.array(rows, dtype.numpy)
         out = numpy.zeros(5, dtype.numpy)
-        evaluate(reduction_nest("reduce_sum", dtype), x.shape, [view(x, x.shape), View(out, (out.itemsize, 0))], vector)
+        evaluate(
+            reduction_nest("reduce_sum", dtype),
+            x.shape,
+            [view(x, x.shape), View(out, (out.itemsize, 0))],
+            vector,
+        )
         with numpy.errstate(invalid="ignore", over="ignore"):
             expected = x.sum(1)
         numpy.testing.assert_array_equal(out[:4], expected[:4])
@@ -209,7 +261,9 @@ def layer_norm_nest() -> Nest:
     centred = p.emit("sub", x, mean, dtype=F32)
     square = p.emit("mul", centred, centred, dtype=F32)
     variance = p.emit("div", p.emit("reduce_sum", square, dtype=F32), n, dtype=F32)
-    rstd = p.emit("rsqrt", p.emit("add", variance, p.emit("constant", 1e-5, dtype=F32), dtype=F32), dtype=F32)
+    rstd = p.emit(
+        "rsqrt", p.emit("add", variance, p.emit("constant", 1e-5, dtype=F32), dtype=F32), dtype=F32
+    )
     scaled = p.emit("mul", p.emit("mul", centred, rstd, dtype=F32), weight, dtype=F32)
     p.write(p.emit("add", scaled, bias, dtype=F32), "PR")
     p.write(mean, "P")
@@ -223,8 +277,18 @@ def test_layer_norm(vector, target):
     for rows, size in itertools.product([3, 18], [1, 16, 17, 100]):
         x, w, b = random((rows, size)), random((1, size), seed=1), random((1, size), seed=2)
         out, mean, rstd = numpy.zeros_like(x), numpy.zeros(rows, "f4"), numpy.zeros(rows, "f4")
-        views = [view(each, x.shape) for each in (x, w, b, out)] + [View(mean, (4, 0)), View(rstd, (4, 0))]
-        evaluate(layer_norm_nest(), x.shape, views, vector, scalars=pack_scalars(float(size)), target=target)
+        views = [view(each, x.shape) for each in (x, w, b, out)] + [
+            View(mean, (4, 0)),
+            View(rstd, (4, 0)),
+        ]
+        evaluate(
+            layer_norm_nest(),
+            x.shape,
+            views,
+            vector,
+            scalars=pack_scalars(float(size)),
+            target=target,
+        )
         wide = x.astype("f8")
         scale = 1 / numpy.sqrt(wide.var(1) + 1e-5)
         expected = (wide - wide.mean(1)[:, None]) * scale[:, None] * w + b
@@ -262,7 +326,13 @@ def test_scans(dtype, vector, target):
         a = random((rows, size), dtype)
         a = numpy.where(numpy.abs(a) > 1, 1, a).astype(a.dtype)
         sums, products = numpy.zeros_like(a), numpy.zeros_like(a)
-        evaluate(p.nest(), a.shape, [view(each, a.shape) for each in (a, sums, products)], vector, target=target)
+        evaluate(
+            p.nest(),
+            a.shape,
+            [view(each, a.shape) for each in (a, sums, products)],
+            vector,
+            target=target,
+        )
         numpy.testing.assert_allclose(sums, a.cumsum(1), rtol=1e-4, atol=1e-4)
         numpy.testing.assert_allclose(products, a.cumprod(1), rtol=1e-4, atol=1e-4)
 
@@ -306,7 +376,9 @@ def test_indirect_loads(size, target):
         expected = numpy.where((rows < 0)[:, None], 0, table[rows])
         numpy.testing.assert_array_equal(out, expected)
     rows[1] = 9
-    assert evaluate(gather_nest(True), out.shape, strides, ints=ints, target=target) == (1 if size else 0)
+    assert evaluate(gather_nest(True), out.shape, strides, ints=ints, target=target) == (
+        1 if size else 0
+    )
 
 
 @by_vector
@@ -354,7 +426,11 @@ def test_values_may_overwrite_their_operands():
 
 def test_unaligned_elements():
     raw = numpy.zeros(4 * 50 + 1, numpy.uint8)[1:]
-    x = raw.view(numpy.uint8).view("f4") if raw.flags.aligned and raw.ctypes.data % 4 == 0 else numpy.frombuffer(raw, "f4")
+    x = (
+        raw.view(numpy.uint8).view("f4")
+        if raw.flags.aligned and raw.ctypes.data % 4 == 0
+        else numpy.frombuffer(raw, "f4")
+    )
     p = Program(1, 0)
     p.write(p.emit("add", p.read(F32, "P"), p.emit("constant", 1.5, dtype=F32), dtype=F32), "P")
     evaluate(p.nest(), (50,), [view(x, (50,)), view(x, (50,))])

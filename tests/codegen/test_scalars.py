@@ -16,7 +16,28 @@ from rushlight import dtypes  # noqa: E402
 INTEGERS = [d for d in dtypes.ALL if d.kind in "iu"]
 FLOATS = [d for d in dtypes.ALL if d.kind == "f"]
 COMPLEX = [d for d in dtypes.ALL if d.kind == "c"]
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.7, -300.7, 7e4, -7e4, 1e-40, 3e9, -3e9, 5e9, 1e10, 9.3e18, 1.8e19, 1e30]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.7,
+    -300.7,
+    7e4,
+    -7e4,
+    1e-40,
+    3e9,
+    -3e9,
+    5e9,
+    1e10,
+    9.3e18,
+    1.8e19,
+    1e30,
+]
 SPECIAL += [-1e30, float("inf"), -float("inf"), float("nan"), 100.0, -128.0, 127.0, 255.0, 65504.0]
 
 
@@ -37,7 +58,9 @@ def to_torch(array: numpy.ndarray, dtype) -> torch.Tensor:
     if dtype is dtypes.bfloat16:
         return torch.from_numpy(array.view(numpy.int16)).view(torch.bfloat16)
     if dtype is dtypes.complex32:
-        return torch.view_as_complex(torch.from_numpy(array.view(numpy.float16).reshape(*array.shape, 2)))
+        return torch.view_as_complex(
+            torch.from_numpy(array.view(numpy.float16).reshape(*array.shape, 2))
+        )
     return torch.from_numpy(array)
 
 
@@ -50,15 +73,25 @@ def sample(dtype, size: int = 67, seed: int = 0) -> torch.Tensor:
         values = bits.to(torch_type(dtype))
         values[:4] = torch.tensor([0, 1, 2, 3]).to(values.dtype)
         if dtype.is_signed:
-            values[4:7] = torch.tensor([-1, torch.iinfo(values.dtype).min, torch.iinfo(values.dtype).max])
+            values[4:7] = torch.tensor(
+                [-1, torch.iinfo(values.dtype).min, torch.iinfo(values.dtype).max]
+            )
         return values
     real = torch.randn(size, generator=generator, dtype=torch.float64) * 3
     if dtype.kind == "f":
-        special = torch.tensor(SPECIAL, dtype=torch.float64).clamp(-3e38, 3e38) if size > 2 * len(SPECIAL) else real[:1]
+        special = (
+            torch.tensor(SPECIAL, dtype=torch.float64).clamp(-3e38, 3e38)
+            if size > 2 * len(SPECIAL)
+            else real[:1]
+        )
         real[: len(special)] = special
         real[len(special)] = float("nan")
         real[len(special) + 1] = float("inf")
-        return real.to(torch.float32).to(torch_type(dtype)) if dtype.itemsize == 2 else real.to(torch_type(dtype))
+        return (
+            real.to(torch.float32).to(torch_type(dtype))
+            if dtype.itemsize == 2
+            else real.to(torch_type(dtype))
+        )
     imaginary = torch.randn(size, generator=generator, dtype=torch.float64) * 3
     return torch.complex(real, imaginary).to(torch.complex64).to(torch_type(dtype))
 
@@ -70,7 +103,9 @@ def check(got: numpy.ndarray, dtype, expected: torch.Tensor, tolerance: float = 
         result, expected = result.double(), expected.double()
     if dtype is dtypes.complex32:
         result, expected = result.to(torch.complex64), expected.to(torch.complex64)
-    torch.testing.assert_close(result, expected, rtol=tolerance, atol=tolerance / 100, equal_nan=True)
+    torch.testing.assert_close(
+        result, expected, rtol=tolerance, atol=tolerance / 100, equal_nan=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +113,9 @@ def check(got: numpy.ndarray, dtype, expected: torch.Tensor, tolerance: float = 
 )
 def test_convert(source, result):
     x = sample(source)
-    if source.kind == "f":  # scalar conversions are the rule; PyTorch's vector code differs out of range
+    if (
+        source.kind == "f"
+    ):  # scalar conversions are the rule; PyTorch's vector code differs out of range
         expected = torch.stack([each.reshape(1).to(torch_type(result))[0] for each in x])
     else:
         expected = x.to(torch_type(result))
@@ -95,7 +132,12 @@ def test_arithmetic(name, dtype):
     got, status = binary(name, dtype, result, to_numpy(x, dtype), to_numpy(y, dtype))
     assert status == 0
     if dtype in (dtypes.uint16, dtypes.uint32, dtypes.uint64):
-        function = {"add": numpy.add, "mul": numpy.multiply, "eq": numpy.equal, "ne": numpy.not_equal}[name]
+        function = {
+            "add": numpy.add,
+            "mul": numpy.multiply,
+            "eq": numpy.equal,
+            "ne": numpy.not_equal,
+        }[name]
         numpy.testing.assert_array_equal(got, function(x.numpy(), y.numpy()))
         return
     if dtype is dtypes.complex32:
@@ -123,7 +165,9 @@ def test_order(name, dtype):
     numpy.testing.assert_array_equal(got, functions[name](x.numpy(), y.numpy()))
 
 
-@pytest.mark.parametrize("dtype", [*INTEGERS, dtypes.float32, dtypes.float64, dtypes.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize(
+    "dtype", [*INTEGERS, dtypes.float32, dtypes.float64, dtypes.float16], ids=lambda d: d.name
+)
 @pytest.mark.parametrize("name", ["floor_divide", "trunc_divide", "remainder", "fmod"])
 @pytest.mark.parametrize("size", [1, 67])
 def test_division(name, dtype, size):
@@ -142,7 +186,9 @@ def test_division(name, dtype, size):
                 "fmod": a - truncated * b,
             }[name]  # fmt: skip
             expected.append(exact)
-        wrapped = torch.tensor([e % (1 << 64) - (1 << 64) * (e % (1 << 64) >= 1 << 63) for e in expected])
+        wrapped = torch.tensor(
+            [e % (1 << 64) - (1 << 64) * (e % (1 << 64) >= 1 << 63) for e in expected]
+        )
         numpy.testing.assert_array_equal(got, wrapped.to(torch_type(dtype)).numpy())
         return
     if name in ("floor_divide", "trunc_divide"):
@@ -168,7 +214,9 @@ def test_shifts_and_bits(dtype):
     x = to_numpy(sample(dtype), dtype)
     width = dtype.itemsize * 8
     for count in (0, 1, width - 1, width, width + 1, 64, -1):
-        amount = numpy.full_like(x, count % (1 << width) if not dtype.is_signed else min(count, 127))
+        amount = numpy.full_like(
+            x, count % (1 << width) if not dtype.is_signed else min(count, 127)
+        )
         valid = 0 <= int(amount[0]) < width
         left, _ = binary("shift_left", dtype, dtype, x, amount)
         right, _ = binary("shift_right", dtype, dtype, x, amount)
@@ -177,7 +225,11 @@ def test_shifts_and_bits(dtype):
         sign = numpy.where(x < 0, -1, 0).astype(x.dtype)
         numpy.testing.assert_array_equal(right, numpy.right_shift(x, shift) if valid else sign)
     y = x[::-1].copy()
-    for name, function in (("and", numpy.bitwise_and), ("or", numpy.bitwise_or), ("xor", numpy.bitwise_xor)):
+    for name, function in (
+        ("and", numpy.bitwise_and),
+        ("or", numpy.bitwise_or),
+        ("xor", numpy.bitwise_xor),
+    ):
         numpy.testing.assert_array_equal(binary(name, dtype, dtype, x, y)[0], function(x, y))
     numpy.testing.assert_array_equal(unary("not", dtype, dtype, x), ~x)
 
@@ -194,7 +246,9 @@ def test_integer_power(dtype):
         else:
             expected = [pow(int(v) % modulus, exponent, modulus) for v in x]
         bits = numpy.array([int(e) % modulus for e in expected], numpy.uint64)
-        numpy.testing.assert_array_equal(got, bits.astype(numpy.dtype(f"u{dtype.itemsize}")).view(x.dtype))
+        numpy.testing.assert_array_equal(
+            got, bits.astype(numpy.dtype(f"u{dtype.itemsize}")).view(x.dtype)
+        )
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS], ids=lambda d: d.name)
@@ -203,14 +257,21 @@ def test_unary(name, dtype):
     x = sample(dtype)
     got = unary(name, dtype, dtype, to_numpy(x, dtype))
     if dtype in (dtypes.uint16, dtypes.uint32, dtypes.uint64):
-        functions = {"neg": numpy.negative, "abs": numpy.abs, "sign": numpy.sign, "square": numpy.square}
+        functions = {
+            "neg": numpy.negative,
+            "abs": numpy.abs,
+            "sign": numpy.sign,
+            "square": numpy.square,
+        }
         numpy.testing.assert_array_equal(got, functions[name](x.numpy()))
     else:
         check(got, dtype, getattr(torch, name)(x))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.name)
-@pytest.mark.parametrize("name", ["floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite", "signbit"])
+@pytest.mark.parametrize(
+    "name", ["floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite", "signbit"]
+)
 def test_float_only(name, dtype):
     x = sample(dtype)
     result = dtypes.bool if name.startswith(("is", "sign")) else dtype
@@ -245,7 +306,9 @@ def test_complex_parts_and_quotients(dtype):
 
 
 def test_complex_magnitude_of_extremes():
-    x = numpy.array([3e300 + 4e300j, 3e-310 + 4e-310j, complex(numpy.inf, numpy.nan), 0j, complex(numpy.nan, 1)])
+    x = numpy.array(
+        [3e300 + 4e300j, 3e-310 + 4e-310j, complex(numpy.inf, numpy.nan), 0j, complex(numpy.nan, 1)]
+    )
     got = unary("abs", dtypes.complex128, dtypes.float64, x)
     numpy.testing.assert_allclose(got, numpy.abs(x), rtol=1e-15)
 
@@ -261,10 +324,16 @@ def test_float_pairs(name, dtype):
         "nextafter": numpy.nextafter,
     }  # fmt: skip
     with numpy.errstate(all="ignore"):
-        expected = functions[name](x, y) if name == "nextafter" else functions[name](x.astype("f8"), y.astype("f8"))
+        expected = (
+            functions[name](x, y)
+            if name == "nextafter"
+            else functions[name](x.astype("f8"), y.astype("f8"))
+        )
         expected = expected.astype(dtype.numpy)
     numpy.testing.assert_allclose(got, expected, rtol=2e-7 if dtype is dtypes.float32 else 4e-16)
-    numpy.testing.assert_array_equal(numpy.signbit(got[got == 0]), numpy.signbit(expected[got == 0]))
+    numpy.testing.assert_array_equal(
+        numpy.signbit(got[got == 0]), numpy.signbit(expected[got == 0])
+    )
 
 
 def test_half_rounding_covers_every_value():
@@ -272,10 +341,16 @@ def test_half_rounding_covers_every_value():
         bits = numpy.arange(1 << 16, dtype=numpy.uint16)
         stored = bits.view(numpy_of(dtype))
         wide = unary("convert", dtype, dtypes.float32, stored)
-        assert torch.equal(torch.from_numpy(wide).nan_to_num(7.0), to_torch(stored, dtype).float().nan_to_num(7.0))
+        assert torch.equal(
+            torch.from_numpy(wide).nan_to_num(7.0), to_torch(stored, dtype).float().nan_to_num(7.0)
+        )
         again = unary("convert", dtypes.float32, dtype, wide)
         check(again, dtype, to_torch(stored, dtype))
         with numpy.errstate(invalid="ignore"):
             middle = (wide[:-1].astype(numpy.float64) + wide[1:]) / 2
         ties = middle.astype(numpy.float32)
-        check(unary("convert", dtypes.float32, dtype, ties), dtype, torch.from_numpy(ties).to(torch_type(dtype)))
+        check(
+            unary("convert", dtypes.float32, dtype, ties),
+            dtype,
+            torch.from_numpy(ties).to(torch_type(dtype)),
+        )

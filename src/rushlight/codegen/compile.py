@@ -79,8 +79,8 @@ def _emit(text: str, target: Target, assembly: bool = False) -> Any:
         machine = _machines.get(target)
         if machine is None:
             machine = _machines[target] = _make_machine(llvm, target)
-        module = llvm.parse_assembly(text)
-        return machine.emit_assembly(module) if assembly else machine.emit_object(module)
+        with llvm.parse_assembly(text) as module:  # released here: that takes LLVM's lock too
+            return machine.emit_assembly(module) if assembly else machine.emit_object(module)
 
 
 def _make_machine(llvm: Any, target: Target) -> Any:
@@ -98,5 +98,7 @@ def _release_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_release_in_child
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_release_in_child,
     )

@@ -76,7 +76,9 @@ class Reg:
         lanes = max(self.lanes, other.lanes)
         return self.builder.splat(self, lanes), self.builder.splat(other, lanes)
 
-    def _binary(self, float_op: str, integer_op: str, other: Reg | Number, swap: bool = False) -> Reg:
+    def _binary(
+        self, float_op: str, integer_op: str, other: Reg | Number, swap: bool = False
+    ) -> Reg:
         a, b = self._pair(other)
         if swap:
             a, b = b, a
@@ -327,7 +329,9 @@ class Builder:
 
     def fma(self, a: Reg | Number, b: Reg | Number, c: Reg | Number) -> Reg:
         model = next(each for each in (a, b, c) if isinstance(each, Reg))
-        return self.intrinsic("fma", *(e if isinstance(e, Reg) else model.like(e) for e in (a, b, c)))
+        return self.intrinsic(
+            "fma", *(e if isinstance(e, Reg) else model.like(e) for e in (a, b, c))
+        )
 
     def polynomial(self, x: Reg, coefficients: Sequence[float]) -> Reg:
         """c[0] + c[1] x + c[2] x^2 … by Horner's rule with fused multiply-adds."""

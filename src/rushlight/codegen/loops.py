@@ -244,7 +244,9 @@ class _Kernel:
                 widths[-1] = 1  # the total so far
         lengths = [len(kind.elements) for kind in kinds]
         initial = [
-            reg for kind, width in zip(kinds, widths, strict=True) for reg in kind.identity(b, width)
+            reg
+            for kind, width in zip(kinds, widths, strict=True)
+            for reg in kind.identity(b, width)
         ]
 
         def body(flat: State) -> State:
@@ -486,7 +488,9 @@ class _Kernel:
         row = self.row * (parts * part_bytes)
         with b.loop(parts, 1, initial) as loop:
             part = b.offset(Reg(b, "ptr", 1, "%scratch"), row + loop.index * part_bytes)
-            words = [self._from_word(b.offset(part, 8 * k), each) for k, each in enumerate(elements)]
+            words = [
+                self._from_word(b.offset(part, 8 * k), each) for k, each in enumerate(elements)
+            ]
             old, new = _unflatten(loop.carried, lengths), _unflatten(words, lengths)
             pairs = zip(kinds, old, new, strict=True)
             loop.next = [reg for kind, x, y in pairs for reg in kind.combine(b, x, y)]

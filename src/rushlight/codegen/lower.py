@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..graph import symbols
@@ -65,17 +65,23 @@ class SlotTable:
         return item
 
 
+# Tensor arguments that share memory: (number of a mutated one, number of the other, relation), where relation is SAME
+# (the same elements) or OVERLAP.
+Aliases = Sequence[tuple[int, int, int]]
+SAME, OVERLAP = 1, 2
+
+
 @dataclass
 class Request:
     """What a plan has to do with a graph.
 
-    graph: legalized. saved: forward values that the tape keeps (inputs, outputs or hidden). unsafe: mutated inputs
-    (positions) that overlap another argument in an unknown way.
+    graph: legalized. saved: forward values that the tape keeps (inputs, outputs or hidden).
+    aliases: what mutated arguments share memory with.
     """
 
     graph: Graph
     saved: Sequence[Value] = ()
-    unsafe: set[int] = field(default_factory=set)
+    aliases: Aliases = ()
 
 
 class Lowering:
@@ -225,50 +231,57 @@ class Lowering:
     def place_mutations(
         self, steps: list[Step]
     ) -> tuple[dict[Value, int], list[tuple[Value, int]]]:
-        """Mutated inputs: new contents that may be written straight to their destination, and those to copy at the end."""
+        """New contents of inputs: those to write straight to their destination, and those to copy there at the end."""
         direct: dict[Value, int] = {}
         copies: list[tuple[Value, int]] = []
         may_fail = any(
-            step.can_fail or (step.node is not None and step.node.name != "matmul")
-            for step in steps
+            step.can_fail or (step.node is not None and step.node.name != "matmul") for step in steps
         )
         for position, output in self.graph.mutations.items():
             value, target = self.graph.outputs[output], self.graph.inputs[position]
             assert value is not None
+            number = self.tensor_position(position)
             if value is target:
                 continue
-            writer = next(
-                (s for s in steps if s.nest is not None and s.writes.count(value) == 1), None
-            )
+            shared, overlapping = self.aliases_of(number)
             safe = (
-                writer is not None
+                not may_fail
+                and not overlapping
                 and value not in direct
-                and not may_fail
-                and position not in self.request.unsafe
-                and self.reads_in_place(writer, value, target)
-                and self.no_later_reader(steps, writer, target)
                 and value.dtype is target.dtype
+                and self.may_write_through(steps, value, {target, *shared})
             )
             if safe:
-                direct[value] = self.tensor_position(position)
+                direct[value] = number
             else:
-                copies.append((value, self.tensor_position(position)))
+                copies.append((value, number))
         return direct, copies
 
-    @staticmethod
-    def reads_in_place(writer: Step, value: Value, target: Value) -> bool:
-        """Every read of the target inside the writing nest is of the very element that is then written."""
-        written = [b for b in writer.operands if b[0] == "view" and b[1] is value]
-        reads = [b for b in writer.operands if b[0] == "view" and b[1] is target]
-        return (
-            len(written) == 1 and not written[0][2] and all(b[2:] == written[0][2:] for b in reads)
-        )
+    def aliases_of(self, number: int) -> tuple[list[Value], bool]:
+        """The other inputs that are the same elements as a mutated one, and whether any overlaps it in another way."""
+        known = [alias for alias in self.request.aliases if number in alias[:2]]
+        shared = [self.tensors[n] for alias in known for n in alias[:2] if n != number]
+        return shared, any(alias[2] == OVERLAP for alias in known)
 
-    def no_later_reader(self, steps: list[Step], writer: Step, target: Value) -> bool:
-        """No other step reads the target, unless it can run before the writer."""
+    def may_write_through(self, steps: list[Step], value: Value, targets: set[Value]) -> bool:
+        """Whether nothing reads the old content of ``targets`` (one memory) after the step that computes ``value``.
+
+        Inside that step each read must be of the very element that is then written.
+        """
+        writer = next(
+            (s for s in steps if s.nest is not None and s.writes.count(value) == 1), None
+        )
+        if writer is None:
+            return False
+        views = [binding for binding in writer.operands if binding[0] == "view"]
+        written = [binding for binding in views if binding[1] is value]
+        reads = [binding for binding in views if binding[1] in targets]
+        if len(written) != 1 or written[0][2] or any(b[2:] != written[0][2:] for b in reads):
+            return False
+        contents = {self.graph.outputs[output] for output in self.graph.mutations.values()}
+        readers = [step for step in steps if step is not writer and targets & set(step.reads)]
         return not any(
-            target in step.reads and step is not writer and self.fusion.depends(writer, step)
-            for step in steps
+            self.fusion.depends(writer, step) or contents & set(step.writes) for step in readers
         )
 
     def order_effects(self, steps: list[Step], direct: set[Value]) -> list[Step]:

@@ -26,7 +26,9 @@ class Lanes:
 
 def load_scalar(b: Builder, dtype: DType, pointer: Reg) -> Value:
     element = memory_element(dtype)
-    raws = [b.load(b.offset(pointer, k * bits(element) // 8), element) for k in range(parts_of(dtype))]
+    raws = [
+        b.load(b.offset(pointer, k * bits(element) // 8), element) for k in range(parts_of(dtype))
+    ]
     return Value(dtype, tuple(from_memory(b, dtype, raw) for raw in raws))
 
 

@@ -31,7 +31,9 @@ class _Section:
     alignment: int
 
     def placed(self) -> bool:
-        return bool(self.flags & _SHF_ALLOC) and self.size > 0 and not self.name.startswith(_SKIPPED)
+        return (
+            bool(self.flags & _SHF_ALLOC) and self.size > 0 and not self.name.startswith(_SKIPPED)
+        )
 
 
 @dataclass

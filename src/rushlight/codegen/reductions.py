@@ -71,7 +71,9 @@ class Sum(Reduction):
         self.initial = (-0.0 if dtype.kind in "fc" else 0,) * parts
 
     def lift(self, b: Builder, values: Sequence[Value]) -> State:
-        return [to_accumulator(b, values[0].dtype, part, self.accumulator) for part in values[0].parts]
+        return [
+            to_accumulator(b, values[0].dtype, part, self.accumulator) for part in values[0].parts
+        ]
 
     def combine(self, b: Builder, x: State, y: State) -> State:
         return [p + q for p, q in zip(x, y, strict=True)]
@@ -136,7 +138,9 @@ class Product(Reduction):
         self.initial = (1, 0) if dtype.is_complex else (1,)
 
     def lift(self, b: Builder, values: Sequence[Value]) -> State:
-        return [to_accumulator(b, values[0].dtype, part, self.accumulator) for part in values[0].parts]
+        return [
+            to_accumulator(b, values[0].dtype, part, self.accumulator) for part in values[0].parts
+        ]
 
     def combine(self, b: Builder, x: State, y: State) -> State:
         if len(x) == 1:

@@ -77,7 +77,9 @@ def _refuse(name: str, dtype: DType) -> NotImplementedError:
 # ---------------------------------------------------------------- arithmetic
 
 
-def _arithmetic(name: str, real: Callable[[Reg, Reg], Reg], boolean: Callable[[Reg, Reg], Reg]) -> None:
+def _arithmetic(
+    name: str, real: Callable[[Reg, Reg], Reg], boolean: Callable[[Reg, Reg], Reg]
+) -> None:
     @_instruction(name)
     def emit(c: Context, dtype: DType, x: Value, y: Value) -> Value:
         if dtype.is_complex:
@@ -245,7 +247,9 @@ def _where(c: Context, dtype: DType, condition: Value, x: Value, y: Value) -> Va
     return Value(dtype, tuple(c.b.select(condition.reg, p, q) for p, q in pairs))
 
 
-def _classification(name: str, test: Callable[[Builder, Reg], Reg], integer: bool, every: bool) -> None:
+def _classification(
+    name: str, test: Callable[[Builder, Reg], Reg], integer: bool, every: bool
+) -> None:
     @_instruction(name)
     def emit(c: Context, dtype: DType, x: Value) -> Value:
         if x.dtype.kind not in "fc":

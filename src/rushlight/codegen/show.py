@@ -33,7 +33,8 @@ _INDENT = "    "
 
 def fusion_text(steps: Iterable[Step], names: Mapping[Value, str]) -> str:
     """The steps of a graph, in order. names: of the graph's values (``graph.print.value_names``)."""
-    return "\n".join(step_text(step, names) for step in steps)
+    texts = [step_text(step, names) for step in steps]
+    return "\n".join(texts) or "# nothing to compute: the results are views\n"
 
 
 def step_text(step: Step, names: Mapping[Value, str]) -> str:

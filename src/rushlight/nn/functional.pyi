@@ -40,7 +40,7 @@ def dropout1d(
     training: _bool = True,
     inplace: _bool = False,
 ) -> Tensor:
-    """Set whole channels of 1 dims to zero with probability p and scale the others by 1 / (1 - p)."""
+    """Drop whole channels of 1 dims with probability p and scale the others."""
 
 def dropout2d(
     input: Tensor | _Number,
@@ -48,7 +48,7 @@ def dropout2d(
     training: _bool = True,
     inplace: _bool = False,
 ) -> Tensor:
-    """Set whole channels of 2 dims to zero with probability p and scale the others by 1 / (1 - p)."""
+    """Drop whole channels of 2 dims with probability p and scale the others."""
 
 def dropout3d(
     input: Tensor | _Number,
@@ -56,7 +56,7 @@ def dropout3d(
     training: _bool = True,
     inplace: _bool = False,
 ) -> Tensor:
-    """Set whole channels of 3 dims to zero with probability p and scale the others by 1 / (1 - p)."""
+    """Drop whole channels of 3 dims with probability p and scale the others."""
 
 def l1_loss(
     input: Tensor | _Number,

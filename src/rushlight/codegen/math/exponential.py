@@ -10,8 +10,20 @@ import math
 
 from ..llvm import Builder, Reg
 from .formats import (
-    DOUBLE, INFINITY, LOG2_E, NAN, absolute, clamp, copysign, format_of, narrow, nearest_integer,
-    power_of_two, scale, split_exponent, via_double,
+    DOUBLE,
+    INFINITY,
+    LOG2_E,
+    NAN,
+    absolute,
+    clamp,
+    copysign,
+    format_of,
+    narrow,
+    nearest_integer,
+    power_of_two,
+    scale,
+    split_exponent,
+    via_double,
 )  # fmt: skip
 
 # (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2.

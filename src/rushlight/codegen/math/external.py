@@ -32,7 +32,9 @@ def external_addresses() -> list[int]:
     """The addresses of the external functions in this process; OSError if one is missing."""
     library = _math_library()
     try:
-        return [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in EXTERNAL]
+        return [
+            ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in EXTERNAL
+        ]
     except AttributeError as error:
         raise OSError(f"the C library lacks a function that Rushlight needs: {error}") from error
 

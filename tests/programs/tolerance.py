@@ -1,0 +1,135 @@
+"""How far results may be apart, and which calls PyTorch leaves undefined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from calls import Call, Dtype, Ref, resolve
+from memory import PRECISION, dtype_name, numbers
+from program import Program
+
+import torch
+
+MOST = 1e15  # beyond it squares and sums may overflow
+
+
+def _epsilon(program: Program, call: Call) -> float:
+    """The coarsest precision that takes part."""
+    names = [dtype_name(program.theirs[index]) for index in call.tensors()]
+    names += [each.name for each in (*call.args, *call.kwargs.values()) if isinstance(each, Dtype)]
+    if all(name not in PRECISION for name in names):
+        names.append("float32")
+    return max(PRECISION[name][0] for name in names if name in PRECISION)
+
+
+def _largest(program: Program, call: Call) -> float:
+    names = [dtype_name(program.theirs[index]) for index in call.tensors()]
+    return min((PRECISION[name][1] for name in names if name in PRECISION), default=3.4e38)
+
+
+def _absolute(argument: Any) -> Any:
+    if isinstance(argument, torch.Tensor):
+        if argument.is_floating_point() or argument.is_complex():
+            return argument.detach().abs().double().nan_to_num(0, 0, 0)
+        return argument.clone()
+    if isinstance(argument, int | float | complex) and not isinstance(argument, bool):
+        return abs(argument)
+    if isinstance(argument, list | tuple):
+        return type(argument)(map(_absolute, argument))
+    return argument
+
+
+def magnitudes(program: Program, call: Call) -> Any:
+    """Rounding of a sum is proportional to the sum of the absolute values, which the call itself gives in float64."""
+    keep = {"reduction", "keepdim", "dim"}
+    kwargs = {
+        name: value if name in keep else _absolute(resolve(value, program.theirs, torch))
+        for name, value in call.kwargs.items()
+        if name not in ("out", "dtype")
+    }
+    plain = [resolve(each, program.theirs, torch) for each in call.args]
+    args = [each if isinstance(each, int) and position == 1 else _absolute(each) for position, each in enumerate(plain)]
+    name = call.path.rpartition(".")[2].rstrip("_")
+    positive = {"sub": "add", "rsub": "add", "subtract": "add", "lerp": "add"}.get(name, name)
+    if name == "lerp":
+        args = [2 * args[0], args[1]] if len(args) > 1 else args
+    path = call.path if "functional" in call.path else positive
+    try:
+        result = Call(path, args, kwargs).run([], torch)
+    except Exception:  # the call itself will raise
+        return 0.0
+    if not isinstance(result, torch.Tensor) or not result.is_floating_point():
+        return 0.0
+    largest = _largest(program, call)
+    elements = max((program.theirs[index].numel() for index in call.tensors()), default=1)
+    total = result.numpy()
+    with numpy.errstate(all="ignore"):
+        slack = total * (_epsilon(program, call) * (2 + min(elements, 64)))
+        return numpy.where((total > largest / 4) | numpy.isnan(total), numpy.nan, slack)
+
+
+def _extent(program: Program, call: Call) -> float:
+    """The largest finite absolute value among the arguments."""
+    most = 0.0
+    for index in call.tensors():
+        values = numpy.abs(numbers(program.theirs[index]).astype(complex))
+        most = max(most, float(values[numpy.isfinite(values)].max(initial=0.0)))
+    return most
+
+
+def slack_of_softmax(program: Program, call: Call) -> Any:
+    """x minus its maximum, and the sum of many exponentials."""
+    most = _extent(program, call)
+    elements = max((program.theirs[index].numel() for index in call.tensors()), default=1)
+    return numpy.nan if most > MOST else _epsilon(program, call) * 8 * (most + 4) * max(1, min(elements, 16))
+
+
+def slack_of_normalization(program: Program, call: Call) -> Any:
+    """The variance of nearly equal numbers."""
+    most = _extent(program, call)
+    if most > MOST:
+        return numpy.nan
+    return _epsilon(program, call) * 16 * (1 + most) ** 3 / 1e-5**0.5
+
+
+# ---------------------------------------------------------------- undefined calls
+
+CONVERTING = {"to", "copy_", "type_as", "fill_", "full", "full_like", "[]=", "arange", "masked_fill", "masked_fill_", "sum"}
+CONVERTING |= {"long", "int", "short", "char", "byte", "nansum", "prod", "cumsum", "cumsum_"}
+DIVIDING = ("div", "mod", "remainder")
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+
+
+def undefined(program: Program, call: Call) -> bool:
+    """Whether the call does what C++ leaves undefined, so that PyTorch's results vary with the vector width."""
+    name = call.path.rpartition(".")[2]
+    tensors = [program.theirs[index] for index in call.tensors()]
+    if name in CONVERTING and _converts_to_integers(call, tensors) and _beyond_integers(tensors, call):
+        return True
+    return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
+
+
+def _converts_to_integers(call: Call, tensors: list[Any]) -> bool:
+    named = [each for each in (*call.args, *call.kwargs.values()) if isinstance(each, Dtype)]
+    return any(each.name in INTEGERS for each in named) or any(dtype_name(each) in INTEGERS for each in tensors) or (
+        call.path.rpartition(".")[2] in ("long", "int", "short", "char", "byte")
+    )
+
+
+def _beyond_integers(tensors: list[Any], call: Call) -> bool:
+    """Whether a floating-point number has no counterpart among 8-bit integers (NaN, infinities, large numbers)."""
+    arrays = [numbers(each) for each in tensors if each.is_floating_point() or each.is_complex()]
+    arrays += [numpy.array(each) for each in call.args if isinstance(each, float | complex)]
+    return any(not (numpy.isfinite(array).all() and (numpy.abs(array) < 128).all()) for array in arrays)
+
+
+def _least_by_minus_one(tensors: list[Any], call: Call) -> bool:
+    """The least integer by -1, which ends the process."""
+    integers = [numbers(each) for each in tensors if dtype_name(each) in INTEGERS]
+    least = any((array == numpy.iinfo(array.dtype).min).any() for array in integers if array.dtype.kind == "i")
+    return least and any(bool((array == -1).any()) for array in integers) or (least and -1 in map(_number, call.args))
+
+
+def _number(argument: Any) -> Any:
+    return argument if isinstance(argument, int) and not isinstance(argument, Ref) else None
