@@ -1,15 +1,14 @@
-"""``RUSHLIGHT_CHECK=1``: every plan is verified and compared with the reference device as it is made.
+"""``RUSHLIGHT_CHECK=1``: every plan is verified and compared with the reference device.
 
 After each stage of planning its rules are verified (``graph/check.py``, ``codegen/verify.py``), and
-its values are compared with those of the stage before, on the arguments of the call that is being
-planned:
+its values are compared with those of the stage before, on the arguments of the call being planned:
 
 - *traced graph*: evaluated node by node on the reference device;
 - *legalized graph*: the same, where values stand for those of the traced graph;
-- *fused kernels*: the plan runs on copies of the arguments, and everything that it stores is compared.
+- *fused kernels*: the plan runs on copies of the arguments; all that it stores is compared.
 
-The first value that differs is named. If it is a kernel's, its nodes are compiled one by one, and then
-fused one after the other, to find the node.
+The first value that differs is named. If a kernel computed it, the kernel's nodes are compiled one by
+one, and then fused one after the other, to find the node.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-
-import numpy
 
 from . import _core
 from .codegen.legalize import Legalizer
@@ -118,11 +115,13 @@ class Trial:
                         raise self.diverging(stage, self.graph, value, difference)
 
     def lowered(self, lowering: Lowering, fields: dict[str, Any]) -> None:
-        """The nests keep their rules, and what the plan stores is what the reference device gives."""
+        """The nests keep their rules, and the plan stores what the reference device gives."""
         stage = "fused kernels"
         for step in lowering.steps:
             self.verify(stage, check_step, step)
-        buffers = {value: number for value, number in lowering.buffer.items() if value.node is not None}
+        buffers = {
+            value: number for value, number in lowering.buffer.items() if value.node is not None
+        }
         with _quietly(self.generators):
             outputs, stored = self.run_plan(lowering, fields, buffers)
             for step in lowering.steps:
@@ -132,12 +131,12 @@ class Trial:
                     difference = self.comparison.difference(shown, found, self.values[shown])
                     if difference:
                         raise self.wrong_step(stage, lowering, step, value, difference)
-            for position, value in enumerate(lowering.graph.outputs):
-                if value is not None:
-                    found = host.to_array(outputs[position])
-                    difference = self.comparison.difference(value, found, self.values[value])
+            for output, given in zip(lowering.graph.outputs, outputs):
+                if output is not None:
+                    found = host.to_array(given)
+                    difference = self.comparison.difference(output, found, self.values[output])
                     if difference:
-                        raise self.diverging("plan's outputs", lowering.graph, value, difference)
+                        raise self.diverging("plan's output", lowering.graph, output, difference)
 
     # ---- the two ways to run
 
@@ -223,7 +222,7 @@ class Trial:
         return [node for node in graph.nodes if node in found]
 
     def compiled_differs(self, lowering: Lowering, nodes: list[Node], last: Node) -> str:
-        """How the last node's result differs if just these nodes are compiled; "" if it does not."""
+        """How the last node's result differs if just these are compiled; "" if it does not."""
         try:
             (found,) = self.compile_and_run(lowering, nodes, last)
         except Exception as error:  # the parts may fail where the whole does not: tells nothing
@@ -232,15 +231,18 @@ class Trial:
         return self.comparison.difference(value, host.to_array(found), self.values[value])
 
     def compile_and_run(self, lowering: Lowering, nodes: list[Node], last: Node) -> Any:
-        """A graph of just these nodes, of constant sizes, whose inputs the reference device gave."""
+        """Run a plan for just these nodes, on inputs that the reference device gave."""
         graph = Graph(ShapeEnvironment())
         known: dict[Value, Value] = {}
-        tensors, numbers = [], []
+        tensors: list[Array] = []
+        numbers: list[Array] = []
         for node in nodes:
             for value in node.inputs:
                 if value not in known:
                     array = self.values[value]
-                    known[value] = Value(value.dtype, array.shape, weak=value.weak, index=len(known))
+                    known[value] = Value(
+                        value.dtype, array.shape, weak=value.weak, index=len(known)
+                    )
                     graph.inputs.append(known[value])
                     (numbers if value.weak else tensors).append(array)
             copy = Node(

@@ -15,7 +15,7 @@ from .stages import STAGES, collected
 
 __all__ = ["STAGES", "OperatorPlans", "explain", "plans"]
 
-# The mode bits that number the calls of explain: they are part of every key, so each call plans anew.
+# Mode bits that number the calls of explain. They are part of every key, so each call plans anew.
 _EXPLAIN_SHIFT, _EXPLAIN_COUNT = 20, 4095
 _explained = itertools.count()
 
@@ -28,8 +28,7 @@ def explain(
 ) -> str:
     """What happens inside one call: graphs, loop nests, and on request LLVM IR and assembly.
 
-    The call is made, and everything in it is planned anew. If it runs a backward pass, that is shown
-    too.
+    The call is made, and everything in it is planned anew: a backward pass too, if it runs one.
 
     Args:
         function: an operator, or any function that calls operators.
@@ -58,9 +57,11 @@ def explain(
 
 
 class OperatorPlans(NamedTuple):
-    """What an operator has planned. ``plans``: kept now, one for each structure of a call;
-    ``instances``: kept now, one for each combination of layouts; ``hits``: calls that found an
-    instance; ``structural_hits``: calls that found a plan; ``misses``: calls that had to be planned.
+    """What an operator has planned.
+
+    ``plans``: kept now, one for each structure of a call; ``instances``: kept now, one for each
+    combination of layouts; ``hits``: calls that found an instance; ``structural_hits``: calls that
+    found a plan; ``misses``: calls that had to be planned.
     """
 
     name: str

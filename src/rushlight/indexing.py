@@ -103,6 +103,8 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value`` for an index that holds tensors, lists or bools, or a value that is no tensor or number."""
+    if not isinstance(value, (Tensor, bool, int, float, complex)):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor")
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = _core.tensor_from_data(value, x.dtype.code)

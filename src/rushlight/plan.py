@@ -18,6 +18,7 @@ from .codegen.lower import Aliases, Lowering, Request
 from .codegen.nest import Nest, Variant
 from .codegen.show import fusion_text, plan_text
 from .devices import host
+from .dtypes import dtype as DType
 from .graph.node import Graph, Value
 from .graph.print import text as graph_text
 from .graph.print import value_names
@@ -125,7 +126,7 @@ class Job:
     """A traced graph and what its plan must observe.
 
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias: whether outputs may
-    share memory with inputs; aliases: which arguments share memory with mutated ones; call: the arguments.
+    share memory with inputs; aliases: which arguments share memory with mutated ones; call: its arguments.
     """
 
     graph: Graph
@@ -212,11 +213,21 @@ def plan_record(
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
     out = named.pop("out", None)
+    wrt = tracer.requiring_gradients()
+    if out is not None and wrt:
+        raise RuntimeError(
+            f"{record.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad; call it without out= or "
+            "under no_grad()"
+        )
     try:
         with tracer.context.active():
             result = record.trace(*mapped, **named)
     except DataDependentError:
-        return _core.Direct(eager(record))
+        return _core.Direct(eager(record, inplace, out is not None))
+    if any(symbol.hint is None for symbol in tracer.context.environment.symbols):
+        # a size that only a step's results tell
+        return _core.Direct(eager(record, inplace, out is not None))
     outputs, shape = flatten_result(result)
     name = record.name
     if inplace:
@@ -225,7 +236,7 @@ def plan_record(
     elif out is not None:
         written = list(out) if isinstance(out, list | tuple) else [out]
         if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
-            return _core.Direct(into_resized(record))
+            return _core.Direct(into_out(record, record))
     else:
         written = mutated_arguments(record, mapped, named)
     if written:
@@ -233,12 +244,6 @@ def plan_record(
         shape = shape if inplace or out is not None or len(written) == 1 else "none"
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
-    wrt = tracer.requiring_gradients()
-    if out is not None and wrt:
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad; call it without out= or under no_grad()"
-        )
     job = Job(graph, name, tracer, shape, wrt, record.views is not None, aliases)
     return build(job)
 
@@ -255,22 +260,30 @@ def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -
     return [tensor for tensor in found if tensor is not None]
 
 
-def into_resized(record: Record) -> Callable[..., Any]:
-    """How to run a call whose ``out=`` has another shape than the result: as PyTorch, resize it."""
+def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to run a call whose results' shapes are not those of ``out=``: as PyTorch, resize these."""
 
     def run(*args: Any, out: Any, **kwargs: Any) -> Any:
-        results = record(*args, **kwargs)
-        pairs = zip(out, results) if isinstance(out, list | tuple) else [(out, results)]
+        results = function(*args, **kwargs)
+        pairs = list(zip(out, results) if isinstance(out, list | tuple) else [(out, results)])
         for target, result in pairs:
-            target.resize_(result.shape).copy_(result)
+            check_cast(record.name, result.dtype, target.dtype)
+        for target, result in pairs:
+            if target.shape == result.shape:
+                target.copy_(result)
+            else:
+                _core.set_data(target, result.to(target.dtype))
         return out
 
     return run
 
 
-def eager(record: Record) -> Callable[..., Any]:
+def eager(record: Record, inplace: bool, out: bool) -> Callable[..., Any]:
     """How to run a record whose result sizes depend on data: its body, operator by operator."""
-    return host.call(record) if isinstance(record, Primitive) else record.function
+    function = host.call(record) if isinstance(record, Primitive) else record.function
+    if out:
+        return into_out(record, function)
+    return (lambda self, *args, **kwargs: self.copy_(function(self, *args, **kwargs))) if inplace else function
 
 
 def new_content(name: str, target: Traced, result: Traced) -> Traced:
@@ -281,12 +294,17 @@ def new_content(name: str, target: Traced, result: Traced) -> Traced:
         )
     if result.dtype is target.dtype:
         return result
-    if not can_cast(result.dtype, target.dtype):
-        raise RuntimeError(
-            f"{name}: result type {scalar_type_name(result.dtype)} can't be cast to the desired output type "
-            f"{scalar_type_name(target.dtype)}; use a form that returns a new tensor"
-        )
+    check_cast(name, result.dtype, target.dtype)
     return convert(result, target.dtype)
+
+
+def check_cast(name: str, dtype: DType, target: DType) -> None:
+    """RuntimeError if results of one dtype may not be written into a tensor of another."""
+    if not can_cast(dtype, target):
+        raise RuntimeError(
+            f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output type "
+            f"{scalar_type_name(target)}; use a form that returns a new tensor"
+        )
 
 
 _operators: weakref.WeakSet[Any] = weakref.WeakSet()

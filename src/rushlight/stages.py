@@ -22,7 +22,8 @@ def _from_environment() -> frozenset[str]:
     unknown = wanted - set(STAGES)
     if unknown:
         print(
-            f"RUSHLIGHT_DEBUG: no stage {', '.join(sorted(unknown))}; choose from {'|'.join(STAGES)}",
+            f"RUSHLIGHT_DEBUG: no stage {', '.join(sorted(unknown))}; "
+            f"choose from {'|'.join(STAGES)}",
             file=sys.stderr,
         )
     return wanted & set(STAGES)

@@ -92,7 +92,8 @@ def install_record(
         prefix, _, name = path.rpartition(".")
         setattr(resolve(prefix) if prefix else namespace, name, record.operator)
     for name in record.methods:
-        setattr(Tensor, name, record.operator)
+        if not name.startswith("__"):  # the number slots are native
+            setattr(Tensor, name, record.operator)
     if record.inplace:
         inplace = make_operator(record, inplace=True)
         for name in record.methods:

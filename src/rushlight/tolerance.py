@@ -1,4 +1,4 @@
-"""How close the values of a stage must be to the reference device's: by dtype, operator and size."""
+"""How close a stage's values must be to the reference device's: by dtype, operator and size."""
 
 from __future__ import annotations
 
@@ -100,7 +100,16 @@ def tolerance_of(value: Value, dtype: DType) -> float:
 
 def _decides(node: Node) -> bool:
     """Whether a small change of an input may change the result a lot."""
-    return node.primitive.scalar in ("floor", "ceil", "round", "trunc", "sign", "sgn", "fmod", "remainder")
+    return node.primitive.scalar in (
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+        "sign",
+        "sgn",
+        "fmod",
+        "remainder",
+    )
 
 
 def _largest(array: Array) -> float:

@@ -117,7 +117,11 @@ def simple_operators() -> list[Operator]:
 def dunders() -> list[Operator]:
     names = ["add", "radd", "iadd", "sub", "rsub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv"]
     names += ["rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "iand", "eq", "lt", "ge", "lshift", "rshift"]
-    return [Operator(f".__{name}__", (a.tensor, a.operand), forms="x") for name in names]
+    # PyTorch calls the reflected forms with numbers only.
+    return [
+        Operator(f".__{name}__", (a.tensor, a.number if name.startswith("r") and name != "rshift" else a.operand), forms="x")
+        for name in names
+    ]
 
 
 # ---------------------------------------------------------------- the others

@@ -217,13 +217,20 @@ def description(tensor: Any) -> dict[str, Any]:
     return {
         "dtype": dtype_name(tensor),
         "shape": tuple(tensor.shape),
-        "stride": tuple(tensor.stride()),
+        "stride": meaningful_strides(tensor),
         "offset": tensor.storage_offset(),
         "contiguous": tensor.is_contiguous(),
         "version": tensor._version,
         "requires_grad": tensor.requires_grad,
         "is_leaf": tensor.is_leaf,
     }
+
+
+def meaningful_strides(tensor: Any) -> tuple[int, ...] | None:
+    """The strides that reach elements: those of dims of size 1, and of empty tensors, tell nothing."""
+    if tensor.numel() == 0:
+        return None
+    return tuple(stride for stride, size in zip(tensor.stride(), tensor.shape) if size != 1)
 
 
 def differing(found: Any, expected: Any, dtype: str, slack: Any, ulps: float) -> numpy.ndarray:

@@ -7,13 +7,15 @@ from typing import Any
 from rushlight import plan
 from rushlight.ops.record import Composite, op
 
+KINDS = 1 << 16
+
 
 def fresh_operator(number: int) -> Any:
-    """An operator whose kernel differs from those of all other numbers below 2**12."""
+    """An operator whose kernel differs from those of all other numbers below KINDS; once for each number."""
 
     def body(x: Any) -> Any:
-        for bit in range(12):
-            x = op.sub(op.mul(x, x), 1) if number >> bit & 1 else op.add(x, 1)
+        for bit in range(16):
+            x = op.sub(1, x) if number >> bit & 1 else op.mul(x, 0.5)
         return op.sigmoid(x)
 
     return plan.make_operator(Composite(body, name=f"fresh{number}"))

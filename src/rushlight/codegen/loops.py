@@ -25,7 +25,7 @@ def kernel_ir(nest: Nest, variant: Variant, target: Target) -> str:
 def scratch_bytes(nest: Nest, variant: Variant, target: Target) -> int:
     """Scratch memory per reduced element that a kernel needs (for all lanes of a vector)."""
     plan = schedule(nest, variant)
-    lanes = vector_lanes(plan, variant, target) if variant.vector == "P" else 1
+    lanes = vector_lanes(plan, target) if variant.vector == "P" else 1
     return plan.scratch_size * lanes
 
 
@@ -42,23 +42,17 @@ def splittable(nest: Nest) -> bool:
     return 0 < words <= SLOT_WORDS * len(nest.stores)
 
 
-def vector_lanes(plan: Schedule, variant: Variant, target: Target) -> int:
-    """Lanes per vector: one register of the widest type, or several where steps depend on each other."""
-    widths = [8]
-    for position in plan.live:
-        if plan.vector[position]:
-            widths.append(max(8, bits(element_of(plan.nest.body[position].dtype))))
-    lanes = target.vector_bytes * 8 // (max(widths) if len(widths) > 1 else 32)
-    light = not plan.scratch and all(_is_light(plan.nest.body[each]) for each in plan.live)
-    if light and any(phase.reductions for phase in plan.phases):
-        lanes *= 4 if variant.vector == "R" else 2
-    return min(lanes, 64)
+def vector_lanes(plan: Schedule, target: Target) -> int:
+    """Lanes per vector: as many as a register holds of the widest type."""
+    body = plan.nest.body
+    widths = [bits(element_of(body[each].dtype)) for each in plan.live if plan.vector[each]]
+    return target.vector_bytes * 8 // max(8, *widths) if widths else target.vector_bytes // 4
 
 
-def _is_light(instruction: Instruction) -> bool:
-    return instruction.name in ("load", "constant", "scalar", "convert", "add", "sub", "mul") or (
-        instruction.name in ("reduce_sum", "reduce_max", "reduce_min", "reduce_any", "reduce_all")
-    )
+# What a reducing loop may do to be worth unrolling: such loops wait for memory or for the last addition.
+_LIGHT = frozenset("load constant scalar size convert add sub mul abs neg maximum minimum".split())
+_UNROLL = 4
+_MAX_LANES = 64
 
 
 def _reduction(nest: Nest, position: int) -> Reduction:
@@ -78,7 +72,9 @@ class _Kernel:
             raise ValueError("a variant along the reduced loop needs a reduced loop")
         self.nest, self.variant, self.target = nest, variant, target
         self.plan = schedule(nest, variant)
-        self.width = vector_lanes(self.plan, variant, target)
+        self.base_width = vector_lanes(self.plan, target)
+        self.width = self.base_width  # of the code being emitted
+        self.unroll = 1  # vectors per step of the vector loop
         self.loops = 2 + variant.loops
         self.vector_loop = _P0 if variant.vector == "P" else self.loops - 1
         if variant.split == "finish":
@@ -106,6 +102,8 @@ class _Kernel:
         self._operands()
         for position in self.plan.constants:
             self._instruction(position)
+        if self.variant.vector == "P" and len(self.plan.phases) == 1:
+            self.unroll = self._unroll(self.plan.phases[0])
         self._run_loops([_P1, _P0], [], self._row)
         b.emit("br label %end")
         b.start("end")
@@ -172,10 +170,39 @@ class _Kernel:
         if not loops:
             return body(carried)
         loop, inner = loops[0], loops[1:]
+        size = self.sizes[loop]
+        if loop != self.vector_loop:
+            return self._run_loop(loop, size, None, inner, carried, body)
+        if self.unroll == 1:
+            return self._run_loop(loop, size, None, inner, carried, body)
+        # Whole blocks of several vectors first, then single vectors, the last one masked.
+        unroll, block = self.unroll, self.base_width * self.unroll
+        whole = size & -block
+        self.width = block
+        carried = self._run_loop(loop, whole, None, inner, carried, body, whole_blocks=True)
+        self.width, self.unroll = self.base_width, 1
+        carried = self._run_loop(loop, size - whole, whole, inner, carried, body)
+        self.unroll = unroll
+        return carried
+
+    def _run_loop(
+        self,
+        loop: int,
+        count: Reg,
+        start: Reg | None,
+        inner: Sequence[int],
+        carried: State,
+        body: Callable[[State], State],
+        whole_blocks: bool = False,
+    ) -> State:
         outside = self.bases, self.lanes, self.row, self.point, dict(self.values), dict(self.wide)
         step = self.width if loop == self.vector_loop else 1
-        with self.b.loop(self.sizes[loop], step, carried) as built:
-            self._advance(loop, built.index)
+        with self.b.loop(count, step, carried) as built:
+            index = built.index if start is None else built.index + start
+            self._advance(loop, index)
+            if loop == self.vector_loop:
+                self.lanes = self._lanes(None if whole_blocks else self.sizes[loop] - index)
+                self.context.mask = self.lanes.mask
             built.next = self._run_loops(inner, built.carried, body)
         self.bases, self.lanes, self.row, self.point, self.values, self.wide = outside
         self.context.mask = self.lanes.mask if self.lanes else None
@@ -196,12 +223,12 @@ class _Kernel:
         elif self.plan.scratch:
             point = self.point or b.constant("i64", 1, 0)
             self.point = point * self.sizes[loop] + index
-        if loop == self.vector_loop:
-            self.lanes = self._lanes(self.sizes[loop] - index)
-            self.context.mask = self.lanes.mask
 
-    def _lanes(self, remaining: Reg) -> Lanes:
+    def _lanes(self, remaining: Reg | None) -> Lanes:
+        """The lanes of the current vector: all of them if ``remaining`` is None."""
         b, width = self.b, self.width
+        if remaining is None:
+            return Lanes(width, b.constant("i64", 1, width), None, None, self.target.masks)
         limit = b.constant("i64", 1, width)
         count = b.intrinsic("umin", remaining, limit)
         element = f"i{max(8, self.target.vector_bytes * 8 // width)}"
@@ -239,7 +266,8 @@ class _Kernel:
         widths = []
         for position in carriers:
             scanned = is_scan(self.nest.body[position])
-            widths.append(self.width if self.plan.vector[position] or along else 1)
+            width = self.base_width if along else self.width
+            widths.append(width if self.plan.vector[position] or along else 1)
             if along and scanned:
                 widths[-1] = 1  # the total so far
         lengths = [len(kind.elements) for kind in kinds]
@@ -256,15 +284,30 @@ class _Kernel:
             for position, kind, width in zip(carriers, kinds, widths, strict=True):
                 if is_scan(self.nest.body[position]):
                     continue
+                width = self.width if along else width
                 arguments = self.nest.body[position].arguments
                 operands = [self._get(each, width) for each in arguments]
                 mask = self.lanes.mask if along and self.lanes else None
                 self.states[position] = kind.step(b, self.states[position], operands, mask)
             return [reg for each in carriers for reg in self.states[each]]
 
+        if along:
+            self.unroll = self._unroll(phase)
         results = _unflatten(self._run_loops(range(2, self.loops), initial, body), lengths)
         reduced = list(zip(kinds, results, strict=True))[: len(phase.reductions)]
         return [kind.horizontal(b, state) if along else state for kind, state in reduced]
+
+    def _unroll(self, phase: Phase) -> int:
+        """Vectors per step of the vector loop: several if each step would mostly wait."""
+        body = [self.nest.body[each] for each in phase.body]
+        if not phase.reductions or phase.stores or phase.kept or phase.loaded:
+            return 1
+        if any(each.name not in _LIGHT for each in body):
+            return 1
+        loads = [each.arguments[0] for each in body if each.name == "load"]
+        if any(self.variant.classes[each] == "S" for each in loads):
+            return 1
+        return max(1, min(_UNROLL, _MAX_LANES // self.base_width))
 
     def _point_code(self, phase: Phase) -> None:
         """Everything that is computed at one reduced point of a phase, but the reductions."""
@@ -289,7 +332,8 @@ class _Kernel:
         value = self.values[position]
         if value.lanes == lanes:
             return value
-        return self.wide.get(position) or splat(self.b, value, lanes)
+        wide = self.wide.get(position)
+        return wide if wide is not None and wide.lanes == lanes else splat(self.b, value, lanes)
 
     def _instruction(self, position: int) -> None:
         instruction = self.nest.body[position]

@@ -14,14 +14,21 @@ from .values import Value, from_memory, memory_element, parts_of, to_memory
 class Lanes:
     """Which lanes of the current vector exist: all when ``full``, else the first ``count``.
 
-    masks: masked memory operations are as cheap as plain ones, so that they are always used.
+    full and mask are None if all exist by construction. masks: masked memory operations are as
+    cheap as plain ones, so that they are always used.
     """
 
     width: int
     count: Reg
-    full: Reg
-    mask: Reg
+    full: Reg | None
+    mask: Reg | None
     masks: bool
+
+    def choose(
+        self, b: Builder, all_lanes: Callable[[], list[Reg]], some: Callable[[], list[Reg]]
+    ) -> list[Reg]:
+        """Code for whole vectors, or for partial ones."""
+        return all_lanes() if self.full is None else b.branch(self.full, all_lanes, some)
 
 
 def load_scalar(b: Builder, dtype: DType, pointer: Reg) -> Value:
@@ -48,7 +55,7 @@ def load_contiguous(b: Builder, dtype: DType, pointer: Reg, lanes: Lanes) -> Val
 
 def load_raw(b: Builder, element: str, pointer: Reg, lanes: Lanes, parts: int = 1) -> Reg:
     """A vector of the lanes that exist, zero in others; ``parts`` elements a lane."""
-    if lanes.masks:
+    if lanes.masks and lanes.mask is not None:
         return b.masked_load(pointer, _repeat(b, lanes.mask, parts), element)
     width, size = lanes.width * parts, bits(element) // 8
 
@@ -63,7 +70,7 @@ def load_raw(b: Builder, element: str, pointer: Reg, lanes: Lanes, parts: int = 
             b.store(b.offset(slot, at), b.load(b.offset(pointer, at), element))
         return [b.load(slot, element, width)]
 
-    return b.branch(lanes.full, plain, looped)[0]
+    return lanes.choose(b, plain, looped)[0]
 
 
 def store_contiguous(b: Builder, pointer: Reg, value: Value, lanes: Lanes) -> None:
@@ -77,7 +84,7 @@ def store_contiguous(b: Builder, pointer: Reg, value: Value, lanes: Lanes) -> No
 
 def store_raw(b: Builder, pointer: Reg, raw: Reg, lanes: Lanes, parts: int = 1) -> None:
     """Store the lanes that exist."""
-    if lanes.masks:
+    if lanes.masks and lanes.mask is not None:
         b.masked_store(pointer, _repeat(b, lanes.mask, parts), raw)
         return
 
@@ -89,7 +96,7 @@ def store_raw(b: Builder, pointer: Reg, raw: Reg, lanes: Lanes, parts: int = 1) 
         b.store(b.offset(pointer, lane * (bits(raw.element) // 8)), singles[0])
 
     count = lanes.count * parts
-    b.branch(lanes.full, plain, lambda: for_each_lane(b, [raw], count, store_lane))
+    lanes.choose(b, plain, lambda: for_each_lane(b, [raw], count, store_lane))
 
 
 def _repeat(b: Builder, mask: Reg, parts: int) -> Reg:
@@ -119,7 +126,7 @@ def load_strided(b: Builder, dtype: DType, pointer: Reg, stride: Reg, lanes: Lan
                 b.store(b.offset(slot, loop.index * (bits(element) // 8)), raw)
         return [b.load(slot, element, lanes.width) for slot in slots]
 
-    raws = b.branch(lanes.full, unrolled, looped)
+    raws = lanes.choose(b, unrolled, looped)
     return Value(dtype, tuple(from_memory(b, dtype, raw) for raw in raws))
 
 
@@ -163,7 +170,7 @@ def store_strided(b: Builder, pointer: Reg, stride: Reg, value: Value, lanes: La
         for part, single in enumerate(singles):
             b.store(b.offset(target, part * size), single)
 
-    b.branch(lanes.full, unrolled, looped)
+    lanes.choose(b, unrolled, looped)
 
 
 def for_each_lane(

@@ -39,29 +39,36 @@ class Reduction:
         return Value(self.dtype, tuple(state))
 
     def step(self, b: Builder, state: State, values: Sequence[Value], mask: Reg | None) -> State:
-        """The state with one more element (in the lanes of the mask)."""
+        """The state with more elements: one per lane (of the mask), or several if they are wider."""
         lifted = self.lift(b, values)
         if mask is not None:
             identity = self.identity(b, lifted[0].lanes)
             lifted = [b.select(mask, x, y) for x, y in zip(lifted, identity, strict=True)]
+        while lifted[0].lanes > state[0].lanes:
+            lifted = self.combine(b, *halves(b, lifted))
         return self.combine(b, state, lifted)
 
     def horizontal(self, b: Builder, state: State) -> State:
         """A vector state's lanes combined to one scalar state."""
-        lanes = state[0].lanes
-        while lanes > 1:
-            half = lanes // 2
-            low = [b.shuffle(each, each, range(half)) for each in state]
-            high = [b.shuffle(each, each, range(half, lanes)) for each in state]
-            if half == 1:
-                low = [b.extract(each, 0) for each in state]
-                high = [b.extract(each, 1) for each in state]
-            state, lanes = self.combine(b, low, high), half
+        while state[0].lanes > 1:
+            state = self.combine(b, *halves(b, state))
         return state
 
 
+def halves(b: Builder, state: State) -> tuple[State, State]:
+    """The lower and the upper half of the lanes."""
+    lanes = state[0].lanes
+    if lanes == 2:
+        return [b.extract(each, 0) for each in state], [b.extract(each, 1) for each in state]
+    low = [b.shuffle(each, each, range(lanes // 2)) for each in state]
+    return low, [b.shuffle(each, each, range(lanes // 2, lanes)) for each in state]
+
+
 class Sum(Reduction):
-    """Integers in 64 bits; float32 and smaller in double, which holds 2^29 of them to the last bit."""
+    """Integers in 64 bits; float32 and smaller in double, which holds 2^29 of them to the last bit.
+
+    The floats of several vectors are first added in pairs as they are: two roundings at most.
+    """
 
     def __init__(self, dtype: DType) -> None:
         super().__init__(dtype)
@@ -75,8 +82,21 @@ class Sum(Reduction):
             to_accumulator(b, values[0].dtype, part, self.accumulator) for part in values[0].parts
         ]
 
+    def step(self, b: Builder, state: State, values: Sequence[Value], mask: Reg | None) -> State:
+        if self.dtype.kind not in "fc":
+            return super().step(b, state, values, mask)
+        parts = list(values[0].parts)
+        if mask is not None:
+            parts = [b.select(mask, part, -0.0) for part in parts]
+        while parts[0].lanes > state[0].lanes:
+            parts = [x + y for x, y in zip(*halves(b, parts), strict=True)]
+        return self.add(b, state, [part.cast("fpext", "double") for part in parts])
+
+    def add(self, b: Builder, state: State, parts: Sequence[Reg]) -> State:
+        return [p + q for p, q in zip(state, parts, strict=True)]
+
     def combine(self, b: Builder, x: State, y: State) -> State:
-        return [p + q for p, q in zip(x, y, strict=True)]
+        return self.add(b, x, y)
 
     def finish(self, b: Builder, state: State) -> Value:
         parts = [from_accumulator(b, each, element_of(self.dtype)) for each in state]
@@ -100,18 +120,12 @@ class CompensatedSum(Sum):
         parts = super().lift(b, values)
         return parts + [part.like(0.0) for part in parts]
 
-    def step(self, b: Builder, state: State, values: Sequence[Value], mask: Reg | None) -> State:
-        parts = super().lift(b, values)
-        if mask is not None:
-            parts = [b.select(mask, part, -0.0) for part in parts]
-        return self._add(b, state, parts)
-
     def combine(self, b: Builder, x: State, y: State) -> State:
         half = len(x) // 2
-        summed = self._add(b, x, y[:half])
+        summed = self.add(b, x, y[:half])
         return summed[:half] + [p + q for p, q in zip(summed[half:], y[half:], strict=True)]
 
-    def _add(self, b: Builder, state: State, parts: Sequence[Reg]) -> State:
+    def add(self, b: Builder, state: State, parts: Sequence[Reg]) -> State:
         half = len(parts)
         sums, errors = [], []
         for total, error, x in zip(state[:half], state[half:], parts, strict=True):
@@ -153,19 +167,58 @@ class Product(Reduction):
 
 
 class Extreme(Reduction):
-    """The largest or smallest element; NaN if there is one."""
+    """The largest or smallest element; NaN if there is one.
+
+    Of floats the second accumulator turns from 0 to NaN when one is met; one comparison tests two elements.
+    """
 
     def __init__(self, dtype: DType, largest: bool) -> None:
         super().__init__(dtype)
         self.largest = largest
-        self.elements = (element_of(dtype),)
-        self.initial = (worst(dtype, largest),)
+        element = element_of(dtype)
+        self.elements = (element, element) if is_float(element) else (element,)
+        self.initial = (worst(dtype, largest), 0.0)[: len(self.elements)]
 
     def lift(self, b: Builder, values: Sequence[Value]) -> State:
-        return [values[0].reg]
+        reg = values[0].reg
+        if not is_float(reg.element):
+            return [reg]
+        return [reg, b.select(reg.isnan(), float("nan"), reg.like(0.0))]
 
     def combine(self, b: Builder, x: State, y: State) -> State:
-        return [extreme(b, self.dtype, self.largest, y[0], x[0])]
+        better = self._better(b, x[0], y[0])
+        return [better] if len(x) == 1 else [better, x[1] + y[1]]
+
+    def _better(self, b: Builder, x: Reg, y: Reg) -> Reg:
+        if x.element == "i1":
+            return x | y if self.largest else x & y
+        signed = self.dtype.is_signed
+        return b.select(y.gt(x, signed) if self.largest else y.lt(x, signed), y, x)
+
+    def step(self, b: Builder, state: State, values: Sequence[Value], mask: Reg | None) -> State:
+        if len(state) == 1:
+            return super().step(b, state, values, mask)
+        reg = values[0].reg
+        if mask is not None:
+            reg = b.select(mask, reg, worst(self.dtype, self.largest))
+        if reg.lanes == state[0].lanes:
+            special = reg.isnan()
+        else:
+            low, high = halves(b, [reg])
+            special = low[0].compare("uno", "", high[0])
+            reg = self._better(b, low[0], high[0])
+        while reg.lanes > state[0].lanes:
+            reg = self._better(b, *(each[0] for each in halves(b, [reg])))
+            low, high = halves(b, [special])
+            special = low[0] | high[0]
+        best = self._better(b, state[0], reg)
+        return [best, b.select(special, float("nan"), state[1])]
+
+    def finish(self, b: Builder, state: State) -> Value:
+        best = state[0]
+        if len(state) == 2:
+            best = b.select(state[1].isnan(), state[1], best)
+        return Value(self.dtype, (best,))
 
 
 class Logical(Reduction):

@@ -32,7 +32,7 @@ _INDENT = "    "
 
 
 def fusion_text(steps: Iterable[Step], names: Mapping[Value, str]) -> str:
-    """The steps of a graph, in order. names: of the graph's values (``graph.print.value_names``)."""
+    """The steps of a graph, in order. names: ``graph.print.value_names`` of the graph."""
     texts = [step_text(step, names) for step in steps]
     return "\n".join(texts) or "# nothing to compute: the results are views\n"
 
@@ -126,7 +126,11 @@ class _NestText:
         if each.name == "constant":
             return repr(arguments[0])
         if each.name == "scalar":
-            return self.names[self.step.scalars[arguments[0]][0]] if self.step else f"number[{arguments[0]}]"
+            return (
+                self.names[self.step.scalars[arguments[0]][0]]
+                if self.step
+                else f"number[{arguments[0]}]"
+            )
         if each.name == "size":
             return str(self.step.ints[arguments[0]][1]) if self.step else f"int[{arguments[0]}]"
         if each.name == "load_indirect":

@@ -59,10 +59,14 @@ def check_step(step: Step) -> None:
     for position, (operand, binding) in enumerate(zip(nest.operands, step.operands)):
         is_coordinate = binding[0] == "coordinate"
         _require(is_coordinate == (operand.role == "coordinate"), f"operand {position}: its role")
-        followed = [binding[1]] if is_coordinate else [i for i, d in enumerate(binding[3]) if d != -1]
+        followed = (
+            [binding[1]] if is_coordinate else [i for i, d in enumerate(binding[3]) if d != -1]
+        )
         level = "P" if any(i < nest.parallel for i in followed) else ""
         level += "R" if any(i >= nest.parallel for i in followed) else ""
-        _require(level == operand.level, f"operand {position}: level {operand.level!r}, not {level!r}")
+        _require(
+            level == operand.level, f"operand {position}: level {operand.level!r}, not {level!r}"
+        )
 
 
 def _check_nest(nest: Nest) -> None:
@@ -98,7 +102,9 @@ def _check_memory(nest: Nest, each: Instruction, where: str) -> None:
     if each.name in roles:
         operand = nest.operands[each.arguments[0]]
         _require(operand.role == roles[each.name], f"{where}: operand of role {operand.role}")
-        _require(each.name == "coordinate" or operand.dtype is each.dtype, f"{where}: another dtype")
+        _require(
+            each.name == "coordinate" or operand.dtype is each.dtype, f"{where}: another dtype"
+        )
     if each.name == "scalar":
         _require(0 <= each.arguments[0] < nest.scalars, f"{where}: no such scalar word")
     if each.name == "size":

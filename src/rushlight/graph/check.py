@@ -86,6 +86,19 @@ def _matching(shape: tuple, expected: Any) -> bool:
     )
 
 
+def _known_equal(a: Any, b: Any) -> bool:
+    """Whether two sizes are equal by algebra or by a guard."""
+    if same(a, b):
+        return True
+    symbolic = next((size for size in (a, b) if isinstance(size, SymbolicInt)), None)
+    if symbolic is None:
+        return False
+    return any(
+        operation == "eq" and (same(x - y, a - b) or same(x - y, b - a))
+        for operation, x, y in symbolic.environment.guards
+    )
+
+
 # ---------------------------------------------------------------- rules of single primitives
 
 
@@ -117,7 +130,7 @@ def _expand(node: Node) -> None:
     source, target = node.inputs[0].shape, node.attributes["shape"]
     lead = len(target) - len(source)
     fits = lead >= 0 and all(
-        same(a, 1) or same(a, b) for a, b in zip(source, target[lead:], strict=False)
+        same(a, 1) or _known_equal(a, b) for a, b in zip(source, target[lead:], strict=False)
     )
     _require(fits, node, f"shape {source} does not expand to {target}")
 

@@ -471,7 +471,7 @@ def _sgn_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list
         if x.dtype.kind == "b"
         else numpy.where(x == 0, 0, x / numpy.where(x == 0, 1, numpy.abs(x)))
         if x.dtype.kind == "c"
-        else numpy.sign(x)
+        else numpy.where(x > 0, 1, numpy.where(x < 0, -1, 0))
     ),
     samples=unary(),
 )

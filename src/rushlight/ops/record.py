@@ -229,7 +229,7 @@ class Record:
 
     def mode(self, position: int | str) -> str:
         """The mode of a positional argument (by its position) or of a keyword argument (by its
-        name).
+        name; ``out`` is a tensor).
         """
         if isinstance(position, str):
             name = (
@@ -237,7 +237,7 @@ class Record:
                 if position in self.signature.parameters
                 else ARGUMENT_ALIASES.get(position, position)
             )
-            return next((p.mode for p in self.parameters if p.name == name), "S")
+            return next((p.mode for p in self.parameters if p.name == name), "T")
         for parameter in self.parameters[: position + 1]:
             if parameter.variadic:
                 return parameter.mode
