@@ -60,11 +60,14 @@ std::atomic<int64_t> peak{0};
 std::atomic<size_t> published_allocations{0};
 std::atomic<size_t> misses{0};
 
-void publish_in_use(int64_t delta) {
-  int64_t now = published_in_use.fetch_add(delta, std::memory_order_relaxed) + delta;
+void raise_peak(int64_t now) {
   int64_t seen = peak.load(std::memory_order_relaxed);
   while (now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
   }
+}
+
+void publish_in_use(int64_t delta) {
+  raise_peak(published_in_use.fetch_add(delta, std::memory_order_relaxed) + delta);
 }
 
 void *map_aligned(size_t bytes) {
@@ -413,7 +416,8 @@ AllocatorStatistics allocator_statistics() {
   size_t allocations = published_allocations.load(std::memory_order_relaxed);
   central().add_unpublished(in_use, allocations);
   size_t used = size_t(std::max<int64_t>(in_use, 0)), held = reserved.load(std::memory_order_relaxed);
-  size_t highest = std::max(used, size_t(peak.load(std::memory_order_relaxed)));
+  raise_peak(int64_t(used));
+  size_t highest = size_t(peak.load(std::memory_order_relaxed));
   size_t missed = misses.load(std::memory_order_relaxed);
   return {used, held > used ? held - used : 0, highest, limit.load(std::memory_order_relaxed), allocations,
           allocations > missed ? allocations - missed : 0};

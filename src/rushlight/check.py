@@ -7,7 +7,7 @@ its values are compared with those of the stage before, on the arguments of the 
 - *legalized graph*: the same, where values stand for those of the traced graph;
 - *fused kernels*: the plan runs on copies of the arguments; all that it stores is compared.
 
-The first value that differs is named. If a kernel computed it, the kernel's nodes are compiled one by
+The first value that differs is named. If a kernel computed it, its nodes are compiled one by
 one, and then fused one after the other, to find the node.
 """
 

@@ -1,4 +1,4 @@
-"""Runs kernels without the native core: maps a blob into executable memory and calls it on NumPy arrays."""
+"""Runs kernels without the native core: maps a blob into memory and calls it on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Kernel:
 
 @dataclass
 class View:
-    """An operand: an array whose dims are those of the domain (strides 0 where it does not vary)."""
+    """An operand: an array and a stride for each dim of the domain (0 where it does not vary)."""
 
     array: numpy.ndarray | None
     strides: Sequence[int]  # bytes, one per domain dim
@@ -100,8 +100,8 @@ class Program:
 
     def nest(self) -> Nest:
         return Nest(
-            self.parallel, self.reduced, tuple(self.operands), self.scalars, self.ints, tuple(self.body),
-            tuple(self.stores),
+            self.parallel, self.reduced, tuple(self.operands), self.scalars, self.ints,
+            tuple(self.body), tuple(self.stores),
         )  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def evaluate_split(
 
 
 def numpy_of(dtype) -> numpy.dtype:
-    """The NumPy type of an element's storage (bfloat16 as its bits, complex32 as pairs of halves)."""
+    """The NumPy type of an element in memory (bfloat16: its bits, complex32: a pair of halves)."""
     if dtype is dtypes.bfloat16:
         return numpy.dtype(numpy.uint16)
     if dtype is dtypes.complex32:

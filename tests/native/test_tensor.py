@@ -629,12 +629,14 @@ def test_reference_counts_are_balanced():
         x.untyped_storage(), _core.to_numpy(x.detach()), list(x), tensor([1, 2.5]), Tensor(2)
 
     use()
+    gc.collect()
     watched = (x, index, x.dtype, x.device, Size, None)
     before = [sys.getrefcount(each) for each in watched]
     for _ in range(100):
         use()
     gc.collect()
-    assert all(abs(sys.getrefcount(each) - b) < 10 for each, b in zip(watched, before, strict=True))
+    grown = [sys.getrefcount(each) - b for each, b in zip(watched, before, strict=True)]
+    assert all(abs(count) < 10 for count in grown), grown
 
 
 def test_registry():

@@ -1,7 +1,7 @@
 """The kernel cache on disk: machine code by a digest of everything that decides it.
 
-The folder holds code that will run, so it must belong to the user and be closed to others. Files that are
-truncated, altered or foreign are ignored and written again.
+The folder holds code that will run, so it must belong to the user and be closed to others.
+Files that are truncated, altered or foreign are ignored and written again.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from .show import nest_text
 from .target import Target, host_target
 
 __all__ = [
-    "EXTERNAL", "Code", "assembly", "compile", "cost", "external_addresses", "scratch_bytes", "splittable",
+    "EXTERNAL", "Code", "assembly", "compile", "cost", "external_addresses", "scratch_bytes",
+    "splittable",
 ]  # fmt: skip
 
 splittable = loops.splittable
@@ -24,7 +25,7 @@ splittable = loops.splittable
 
 @dataclass(frozen=True)
 class Code:
-    """Machine code that runs at any address that is a multiple of 64; ``entry`` is the kernel's offset."""
+    """Machine code for any address that is a multiple of 64; ``entry``: the kernel's offset."""
 
     blob: bytes
     entry: int
@@ -65,8 +66,8 @@ def assembly(nest: Nest, variant: Variant, target: Target | None = None) -> str:
     return _emit(loops.kernel_ir(nest, variant, target), target, assembly=True)
 
 
-# LLVM is used by one thread at a time, and never while the process forks: a child that inherits LLVM's own
-# lock held by another thread would hang at its first kernel.
+# LLVM is used by one thread at a time, and never while the process forks: a child that inherits
+# LLVM's own lock held by another thread would hang at its first kernel.
 _lock = threading.RLock()
 _machines: dict[Target, Any] = {}
 

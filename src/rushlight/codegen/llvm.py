@@ -1,16 +1,15 @@
 """LLVM IR as text: registers with Python operators, and a builder of one function.
 
 Text costs far less to make than an object graph, and needs no LLVM until it is compiled.
-The builder reuses the register of an equal pure expression that dominates, so callers need not care.
+The builder reuses the register of an equal pure expression that dominates: callers need not care.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Union
 
-Number = Union[int, float]
+Number = int | float
 FLOATS = {"half": 16, "float": 32, "double": 64}
 
 
@@ -49,7 +48,7 @@ def round_to_float(number: float) -> float:
 
 
 class Reg:
-    """An SSA value: a scalar (``lanes`` 1) or a vector. Operators apply to floats and integers alike."""
+    """An SSA value: a scalar (``lanes`` 1) or a vector; operators are for floats and integers."""
 
     __slots__ = ("builder", "element", "lanes", "name")
 
@@ -171,7 +170,7 @@ class Reg:
 
 
 class Loop:
-    """A counted loop being built: ``index``, the ``carried`` values, and ``next``, to be set by the body."""
+    """A counted loop being built: ``index``, ``carried`` values, and ``next``, set by the body."""
 
     def __init__(self, builder: Builder, count: Reg, step: int, initial: Sequence[Reg]) -> None:
         self.builder, self.count, self.step, self.initial = builder, count, step, list(initial)
@@ -242,7 +241,7 @@ class Builder:
         self.block = label
 
     def push(self) -> None:
-        """Expressions seen from here on are known only until ``pop`` (they dominate no later block)."""
+        """Expressions from here on are known only until ``pop``: they dominate no later block."""
         self._known.append({})
 
     def pop(self) -> None:

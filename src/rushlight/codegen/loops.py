@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import memory, scalars
-from .llvm import Builder, Reg, bits
+from . import memory
+from .llvm import Reg
 from .memory import Lanes
-from .nest import Instruction, Nest, Variant
-from .reductions import Reduction, State, reduction
-from .schedule import Phase, Schedule, is_scan, schedule
+from .nest import Nest, Variant
+from .points import P0, P1, PointEmitter, reduction_of, vector_lanes
+from .reductions import State
+from .schedule import Phase, is_scan, schedule
 from .target import Target
-from .values import Value, constant, element_of, parts_of, splat
 
 SLOT_WORDS = 8  # a 64-byte slot of a split reduction, in words
-_P1, _P0 = 0, 1
 
 
 def kernel_ir(nest: Nest, variant: Variant, target: Target) -> str:
@@ -30,7 +29,7 @@ def scratch_bytes(nest: Nest, variant: Variant, target: Target) -> int:
 
 
 def splittable(nest: Nest) -> bool:
-    """Whether the reduced range may be split into parts whose accumulators are combined afterwards."""
+    """Whether the reduced range may be cut into parts whose accumulators are combined later."""
     if not nest.reduced or any(is_scan(each) for each in nest.body):
         return False
     if any("R" in nest.operands[operand].level for operand, _ in nest.stores):
@@ -38,65 +37,25 @@ def splittable(nest: Nest) -> bool:
     plan = schedule(nest, Variant("R", "S" * len(nest.operands), 1))
     if len(plan.phases) != 1:
         return False
-    words = sum(len(_reduction(nest, each).elements) for each in plan.phases[0].reductions)
+    words = sum(len(reduction_of(nest, each).elements) for each in plan.phases[0].reductions)
     return 0 < words <= SLOT_WORDS * len(nest.stores)
 
 
-def vector_lanes(plan: Schedule, target: Target) -> int:
-    """Lanes per vector: as many as a register holds of the widest type."""
-    body = plan.nest.body
-    widths = [bits(element_of(body[each].dtype)) for each in plan.live if plan.vector[each]]
-    return target.vector_bytes * 8 // max(8, *widths) if widths else target.vector_bytes // 4
-
-
-# What a reducing loop may do to be worth unrolling: such loops wait for memory or for the last addition.
+# What a reducing loop may do to be worth unrolling: it waits for memory or for the last addition.
 _LIGHT = frozenset("load constant scalar size convert add sub mul abs neg maximum minimum".split())
 _UNROLL = 4
 _MAX_LANES = 64
 
 
-def _reduction(nest: Nest, position: int) -> Reduction:
-    instruction = nest.body[position]
-    return reduction(instruction.name, instruction.dtype, nest.body[instruction.arguments[0]].dtype)
-
-
-class _Kernel:
-    """Emits one kernel. ``bases`` holds each operand's address at the current position of the loops."""
-
-    def __init__(self, nest: Nest, variant: Variant, target: Target) -> None:
-        if len(variant.classes) != len(nest.operands):
-            raise ValueError(
-                f"variant has {len(variant.classes)} operand classes for {len(nest.operands)} operands"
-            )
-        if variant.vector == "R" and not variant.loops:
-            raise ValueError("a variant along the reduced loop needs a reduced loop")
-        self.nest, self.variant, self.target = nest, variant, target
-        self.plan = schedule(nest, variant)
-        self.base_width = vector_lanes(self.plan, target)
-        self.width = self.base_width  # of the code being emitted
-        self.unroll = 1  # vectors per step of the vector loop
-        self.loops = 2 + variant.loops
-        self.vector_loop = _P0 if variant.vector == "P" else self.loops - 1
-        if variant.split == "finish":
-            self.vector_loop = -1
-        self.b = Builder()
-        self.context = scalars.Context(self.b, target)
-        self.values: dict[int, Value] = {}
-        self.wide: dict[int, Value] = {}  # scalars spread over a vector
-        self.bases: dict[int, Reg] = {}
-        self.ints: dict[int, Reg] = {}
-        self.strides: dict[tuple[int, int], Reg] = {}
-        self.lanes: Lanes | None = None
-        self.row = self.b.constant("i64", 1, 0)  # running number of the parallel point
-        self.point: Reg | None = None  # running number of the reduced element
-        self.states: dict[int, State] = {}  # of scans
+class _Kernel(PointEmitter):
+    """Emits one kernel: the loops, and what happens in which of them."""
 
     # ---- the function
 
     def module(self) -> str:
         b = self.b
         self.sizes = [self._word("sizes", k) for k in range(self.loops)]
-        nonempty = self.sizes[_P1].gt(0) & self.sizes[_P0].gt(0)
+        nonempty = self.sizes[P1].gt(0) & self.sizes[P0].gt(0)
         b.emit(f"br i1 {nonempty.name}, label %work, label %end")
         b.start("work")
         self._operands()
@@ -104,7 +63,7 @@ class _Kernel:
             self._instruction(position)
         if self.variant.vector == "P" and len(self.plan.phases) == 1:
             self.unroll = self._unroll(self.plan.phases[0])
-        self._run_loops([_P1, _P0], [], self._row)
+        self._run_loops([P1, P0], [], self._row)
         b.emit("br label %end")
         b.start("end")
         b.emit(f"ret i64 {self.context.status().name}")
@@ -124,45 +83,6 @@ class _Kernel:
         )
         return "\n".join(lines) + "\n"
 
-    def _word(self, array: str, index: int, element: str = "i64") -> Reg:
-        pointer = self.b.offset(Reg(self.b, "ptr", 1, f"%{array}"), 8 * index)
-        return self.b.load(pointer, element)
-
-    def _operands(self) -> None:
-        """Load the address and the strides of every operand that is used."""
-        used = {operand for operand, _ in self.nest.stores}
-        for position in self.plan.live:
-            instruction = self.nest.body[position]
-            if instruction.name in ("load", "coordinate", "load_indirect"):
-                used.add(instruction.arguments[0])
-            if instruction.name == "load_indirect":
-                first = instruction.arguments[1]
-                for word in range(first, first + 2 * len(instruction.arguments[2:])):
-                    self.ints[word] = self._word("ints", word)
-        for each in sorted(used):
-            operand = self.nest.operands[each]
-            element = "i64" if operand.role == "coordinate" else "ptr"
-            self.bases[each] = self._word("pointers", each, element)
-            for loop in range(self.loops):
-                if self._axis(loop) in operand.level:
-                    self.strides[each, loop] = self._stride(each, loop)
-
-    def _stride(self, operand: int, loop: int) -> Reg:
-        """Bytes between neighbours along a loop, known when compiling for classes B and C.
-
-        The slots of a split reduction and coordinates have strides of their own.
-        """
-        described, kind = self.nest.operands[operand], self.variant.classes[operand]
-        slot = self.variant.split == "partial" and described.role == "write"
-        if loop != self.vector_loop or slot or kind == "S":
-            return self._word("strides", operand * self.loops + loop)
-        if described.role == "coordinate" and kind == "C":
-            return self._word("strides", operand * self.loops + loop)
-        return self.b.constant("i64", 1, described.dtype.itemsize if kind == "C" else 0)
-
-    def _axis(self, loop: int) -> str:
-        return "P" if loop in (_P1, _P0) else "R"
-
     def _run_loops(
         self, loops: Sequence[int], carried: State, body: Callable[[State], State]
     ) -> State:
@@ -171,9 +91,7 @@ class _Kernel:
             return body(carried)
         loop, inner = loops[0], loops[1:]
         size = self.sizes[loop]
-        if loop != self.vector_loop:
-            return self._run_loop(loop, size, None, inner, carried, body)
-        if self.unroll == 1:
+        if loop != self.vector_loop or self.unroll == 1:
             return self._run_loop(loop, size, None, inner, carried, body)
         # Whole blocks of several vectors first, then single vectors, the last one masked.
         unroll, block = self.unroll, self.base_width * self.unroll
@@ -218,7 +136,7 @@ class _Kernel:
             step = index * self.strides[operand, loop]
             moved = base + step if described.role == "coordinate" else b.offset(base, step)
             self.bases[operand] = moved
-        if loop in (_P1, _P0):
+        if loop in (P1, P0):
             self.row = self.row * self.sizes[loop] + index
         elif self.plan.scratch:
             point = self.point or b.constant("i64", 1, 0)
@@ -250,7 +168,7 @@ class _Kernel:
                 self._store_parts(phase, results)
                 return carried
             for position, state in zip(phase.reductions, results, strict=True):
-                self._define(position, _reduction(self.nest, position).finish(self.b, state))
+                self._define(position, reduction_of(self.nest, position).finish(self.b, state))
             for position in after:
                 self._instruction(position)
         for store in self.plan.row_stores:
@@ -258,11 +176,11 @@ class _Kernel:
         return carried
 
     def _phase(self, phase: Phase) -> list[State]:
-        """One pass over the reduced dims; the final accumulators (scalars if they were along the lanes)."""
+        """One pass over the reduced dims; the final accumulators, lanes along them combined."""
         b = self.b
         along = self.variant.vector == "R"
         carriers = phase.reductions + [p for p in phase.body if is_scan(self.nest.body[p])]
-        kinds = [_reduction(self.nest, each) for each in carriers]
+        kinds = [reduction_of(self.nest, each) for each in carriers]
         widths = []
         for position in carriers:
             scanned = is_scan(self.nest.body[position])
@@ -320,184 +238,6 @@ class _Kernel:
         for store in phase.stores:
             self._store(store)
 
-    # ---- instructions
-
-    def _define(self, position: int, value: Value) -> None:
-        self.values[position] = value
-        self.wide.pop(position, None)
-        if position in self.plan.splats and value.lanes == 1:
-            self.wide[position] = splat(self.b, value, self.width)
-
-    def _get(self, position: int, lanes: int) -> Value:
-        value = self.values[position]
-        if value.lanes == lanes:
-            return value
-        wide = self.wide.get(position)
-        return wide if wide is not None and wide.lanes == lanes else splat(self.b, value, lanes)
-
-    def _instruction(self, position: int) -> None:
-        instruction = self.nest.body[position]
-        lanes = self.width if self.plan.vector[position] else 1
-        name, dtype, arguments = instruction.name, instruction.dtype, instruction.arguments
-        if name == "constant":
-            value = constant(self.b, dtype, arguments[0])
-        elif name == "scalar":
-            value = self._scalar(instruction)
-        elif name == "size":
-            value = Value(dtype, (self._word("ints", arguments[0]),))
-        elif name == "load":
-            value = self._load(position)
-        elif name == "coordinate":
-            value = self._coordinate(position)
-        elif name == "load_indirect":
-            value = self._load_indirect(instruction, lanes)
-        elif is_scan(instruction):
-            value = self._scan(position)
-        else:
-            operands = [self._get(each, lanes) for each in arguments]
-            value = scalars.apply(self.context, name, dtype, operands)
-        self._define(position, value)
-
-    def _scalar(self, instruction: Instruction) -> Value:
-        dtype, word = instruction.dtype, instruction.arguments[0]
-        if dtype.kind in "fc":
-            words = [self._word("scalars", word + k, "double") for k in range(parts_of(dtype))]
-            return Value(dtype, tuple(each.cast("fptrunc", element_of(dtype)) for each in words))
-        raw = self._word("scalars", word)
-        element = element_of(dtype)
-        return Value(dtype, (raw.ne(0) if element == "i1" else raw.cast("trunc", element),))
-
-    def _load(self, position: int) -> Value:
-        operand = self.nest.body[position].arguments[0]
-        dtype, base = self.nest.operands[operand].dtype, self.bases[operand]
-        if not self.plan.vector[position]:
-            return memory.load_scalar(self.b, dtype, base)
-        assert self.lanes is not None
-        if self.variant.classes[operand] == "C":
-            return memory.load_contiguous(self.b, dtype, base, self.lanes)
-        stride = self.strides[operand, self.vector_loop]
-        return memory.load_strided(self.b, dtype, base, stride, self.lanes)
-
-    def _coordinate(self, position: int) -> Value:
-        instruction = self.nest.body[position]
-        operand = instruction.arguments[0]
-        index = self.bases[operand]
-        if self.plan.vector[position]:
-            index = index + self._iota() * self.strides[operand, self.vector_loop]
-        return Value(instruction.dtype, (index,))
-
-    def _iota(self) -> Reg:
-        return self.b.vector("i64", range(self.width))
-
-    def _load_indirect(self, instruction: Instruction, lanes: int) -> Value:
-        """Lanes out of range (or that do not exist) read a zero on the stack instead."""
-        b = self.b
-        operand, first = instruction.arguments[:2]
-        base = self.bases[operand].cast("ptrtoint", "i64")
-        axis = self.variant.vector
-        if lanes > 1 and axis in self.nest.operands[operand].level:
-            base = base + self._iota() * self.strides[operand, self.vector_loop]
-        mask = self.context.mask if lanes > 1 else None
-        valid = mask if mask is not None else b.constant("i1", lanes, 1)
-        address = b.splat(base, lanes)
-        bad = b.constant("i1", lanes, 0)
-        for k, position in enumerate(instruction.arguments[2:]):
-            value = self._get(position, lanes)
-            index = b.widen_or_narrow(value.reg, "i64", value.dtype.is_signed)
-            size = self.ints[first + 2 * k]
-            if instruction.wrap:
-                index = b.select(index.lt(0), index + size, index)
-            bad = bad | index.ge(size, signed=False)
-            address = address + index * self.ints[first + 2 * k + 1]
-        self.context.flag(scalars.STATUS_INDEX, bad)
-        zero = b.slot("i64", 2)
-        b.slots.append(f"store <2 x i64> zeroinitializer, {zero}")
-        safe = b.select(valid & ~bad, address, b.splat(zero.cast("ptrtoint", "i64"), lanes))
-        return memory.load_addresses(b, instruction.dtype, safe)
-
-    def _scan(self, position: int) -> Value:
-        b, kind = self.b, _reduction(self.nest, position)
-        argument = self.nest.body[position].arguments[0]
-        state = self.states[position]
-        if self.variant.vector == "P":
-            width = self.width if self.plan.vector[position] else 1
-            state = kind.step(b, state, [self._get(argument, width)], None)
-            self.states[position] = state
-            return kind.finish(b, state)
-        assert self.lanes is not None
-        width = self.width
-        identity = kind.identity(b, width)
-        prefix = kind.step(b, identity, [self._get(argument, width)], self.lanes.mask)
-        shift = 1
-        while shift < width:
-            picks = [*range(shift), *range(width, 2 * width - shift)]
-            moved = [b.shuffle(x, y, picks) for x, y in zip(identity, prefix, strict=True)]
-            prefix = kind.combine(b, moved, prefix)
-            shift *= 2
-        prefix = kind.combine(b, [b.splat(each, width) for each in state], prefix)
-        self.states[position] = [b.extract(each, width - 1) for each in prefix]
-        return kind.finish(b, prefix)
-
-    # ---- stores, and what is kept between phases
-
-    def _store(self, store: int) -> None:
-        operand, position = self.nest.stores[store]
-        described, base = self.nest.operands[operand], self.bases[operand]
-        axis, kind = self.variant.vector, self.variant.classes[operand]
-        spread = self.lanes is not None and axis in described.level and kind != "B"
-        value = self._get(position, self.width if spread else self.values[position].lanes)
-        if value.dtype != described.dtype:
-            value = scalars.apply(self.context, "convert", described.dtype, [value])
-        if not spread:
-            single = Value(value.dtype, tuple(self.b.extract(part, 0) for part in value.parts))
-            memory.store_scalar(self.b, base, single)
-            return
-        assert self.lanes is not None
-        if kind == "C":
-            memory.store_contiguous(self.b, base, value, self.lanes)
-        else:
-            stride = self.strides[operand, self.vector_loop]
-            memory.store_strided(self.b, base, stride, value, self.lanes)
-
-    def _kept_address(self, position: int, part: int) -> Reg:
-        """Scratch holds one array per kept value and part, over the reduced elements."""
-        size = bits(_kept_element(self.nest.body[position])) // 8
-        total = self.b.constant("i64", 1, 1)
-        for each in self.sizes[2:]:
-            total = total * each
-        start = total * (self.plan.scratch[position] + part * size)
-        at = start + (self.point or self.b.constant("i64", 1, 0)) * size
-        if self.variant.vector == "P":
-            at = at * self.width
-        return self.b.offset(Reg(self.b, "ptr", 1, "%scratch"), at)
-
-    def _keep(self, position: int) -> None:
-        element = _kept_element(self.nest.body[position])
-        for part, reg in enumerate(self._get(position, self.width).parts):
-            raw = reg.cast("zext", element) if reg.element == "i1" else reg
-            address = self._kept_address(position, part)
-            if self.variant.vector == "R":
-                assert self.lanes is not None
-                memory.store_raw(self.b, address, raw, self.lanes)
-            else:
-                self.b.store(address, raw)
-
-    def _load_kept(self, position: int) -> Value:
-        instruction = self.nest.body[position]
-        element = _kept_element(instruction)
-        lanes = self.width if self.plan.vector[position] else 1
-        parts = []
-        for part in range(parts_of(instruction.dtype)):
-            address = self._kept_address(position, part)
-            if self.variant.vector == "R" and lanes > 1:
-                assert self.lanes is not None
-                raw = memory.load_raw(self.b, element, address, self.lanes)
-            else:
-                raw = self.b.load(address, element, lanes)
-            is_bool = element_of(instruction.dtype) == "i1"
-            parts.append(raw.ne(0) if is_bool else raw)
-        return Value(instruction.dtype, tuple(parts))
-
     # ---- reductions split into parts
 
     def _store_parts(self, phase: Phase, results: list[State]) -> None:
@@ -510,7 +250,7 @@ class _Kernel:
             for word, (operand, single) in enumerate(zip(targets, singles, strict=True)):
                 address = b.offset(self.bases[operand], 8 * (word % SLOT_WORDS))
                 if lane is not None and "P" in self.nest.operands[operand].level:
-                    address = b.offset(address, lane * self.strides[operand, _P0])
+                    address = b.offset(address, lane * self.strides[operand, P0])
                 b.store(address, single)
 
         if self.lanes is None:
@@ -523,7 +263,7 @@ class _Kernel:
         """Read the accumulators of all parts (slots lie as [row][part][store]) and finish them."""
         b = self.b
         positions = [p for p, each in enumerate(self.nest.body) if each.name.startswith("reduce_")]
-        kinds = [_reduction(self.nest, each) for each in positions]
+        kinds = [reduction_of(self.nest, each) for each in positions]
         lengths = [len(kind.elements) for kind in kinds]
         elements = [element for kind in kinds for element in kind.elements]
         initial = [reg for kind in kinds for reg in kind.identity(b, 1)]
@@ -550,11 +290,6 @@ class _Kernel:
 
 def _as_word(reg: Reg) -> Reg:
     return reg.cast("zext", "i8") if reg.element == "i1" else reg
-
-
-def _kept_element(instruction: Instruction) -> str:
-    element = element_of(instruction.dtype)
-    return "i8" if element == "i1" else element
 
 
 def _unflatten(flat: Sequence[Reg], lengths: Sequence[int]) -> list[State]:

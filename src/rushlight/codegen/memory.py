@@ -176,7 +176,7 @@ def store_strided(b: Builder, pointer: Reg, stride: Reg, value: Value, lanes: La
 def for_each_lane(
     b: Builder, vectors: list[Reg], count: Reg, code: Callable[[Reg, list[Reg]], None]
 ) -> list[Reg]:
-    """Run code(lane, scalars) for the first ``count`` lanes of some vectors (no i1); returns nothing."""
+    """Run code(lane, scalars) for the first ``count`` lanes of vectors (no i1); returns nothing."""
     slots = []
     for vector in vectors:
         slots.append(b.slot(vector.element, vector.lanes))

@@ -142,7 +142,7 @@ def _apply_x86_64(blob: bytearray, relocation: _Relocation) -> None:
         raise ObjectError(f"x86-64 relocation {relocation.kind} of {relocation.symbol!r}")
 
 
-# Relocations of the low 12 bits of an address: ADD, and loads and stores of 1, 2, 4, 8 and 16 bytes.
+# Relocations of an address's low 12 bits: ADD, loads and stores of 1, 2, 4, 8 and 16 bytes.
 _LOW_12 = {277, 278, 284, 285, 286, 299}
 
 

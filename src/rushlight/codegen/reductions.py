@@ -1,7 +1,7 @@
 """Reductions: the accumulators of each, how an element joins them, how two of them join.
 
-A state is a list of registers, the same for scalars and vectors. Everything is associative up to rounding,
-so lanes, parts of a split loop and threads combine in any order.
+A state is a list of registers, the same for scalars and vectors. Everything is associative up to
+rounding, so lanes, parts of a split loop and threads combine in any order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Reduction:
         return Value(self.dtype, tuple(state))
 
     def step(self, b: Builder, state: State, values: Sequence[Value], mask: Reg | None) -> State:
-        """The state with more elements: one per lane (of the mask), or several if they are wider."""
+        """The state with one more element per lane (of the mask), several if values are wider."""
         lifted = self.lift(b, values)
         if mask is not None:
             identity = self.identity(b, lifted[0].lanes)
@@ -169,7 +169,8 @@ class Product(Reduction):
 class Extreme(Reduction):
     """The largest or smallest element; NaN if there is one.
 
-    Of floats the second accumulator turns from 0 to NaN when one is met; one comparison tests two elements.
+    Of floats the second accumulator turns from 0 to NaN when one is met; one comparison tests two
+    elements.
     """
 
     def __init__(self, dtype: DType, largest: bool) -> None:

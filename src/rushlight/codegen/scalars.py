@@ -1,6 +1,7 @@
 """The scalar instructions: one function per name, from values to a value.
 
-Every instruction is defined for every input as PyTorch defines it. float16 and bfloat16 are computed in float.
+Every instruction is defined for every input as PyTorch defines it. float16 and bfloat16 are
+computed in float.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STATUS_DIVISION = 2
 
 
 class Context:
-    """Where instructions are emitted: the builder, the lanes that exist (``mask``), the kernel's status."""
+    """Where instructions go: the builder, the lanes that exist (``mask``), the status."""
 
     def __init__(self, b: Builder, target: Target) -> None:
         self.b = b

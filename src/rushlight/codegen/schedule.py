@@ -9,8 +9,9 @@ from .values import register_bytes
 
 # Instructions whose result costs more than a round trip through the cache.
 _CHEAP = frozenset(
-    "load coordinate scalar constant size convert add sub mul neg abs where eq ne lt le gt ge maximum minimum "
-    "and or xor not sign sgn square floor ceil round trunc isnan isinf isfinite copysign real imag conj".split()
+    "load coordinate scalar constant size convert add sub mul neg abs where eq ne lt le gt ge "
+    "maximum minimum and or xor not sign sgn square floor ceil round trunc isnan isinf isfinite "
+    "copysign real imag conj".split()
 )
 
 
@@ -50,7 +51,7 @@ class Phase:
 class Schedule:
     """levels, stages and vector (varies along the vectorised loop): one entry per instruction.
 
-    constants: computed once a call; rows[k]: computed once a row before phase k (the last: after all).
+    constants: computed once a call; rows[k]: once a row before phase k (the last: after all).
     """
 
     nest: Nest
@@ -120,7 +121,7 @@ def _place_row_stores(s: Schedule) -> None:
 
 
 def _make_phases(s: Schedule, with_stores: bool) -> None:
-    """Fill the phases from the last to the first, as later ones may ask earlier ones to keep values."""
+    """Fill the phases from last to first: later ones may ask earlier ones to keep values."""
     nest = s.nest
     for position in sorted(s.live):
         if is_reduction(nest.body[position]):
@@ -201,7 +202,7 @@ def _place_rows(s: Schedule) -> None:
 
 
 def _find_splats(s: Schedule) -> None:
-    """Scalars that vectors are computed with: spread out where they are defined, not where they are used."""
+    """Scalars that vectors are computed with: spread out where they are defined, not used."""
     for position, instruction in enumerate(s.nest.body):
         if s.vector[position]:
             arguments = value_arguments(instruction)

@@ -410,7 +410,7 @@ def permute(input, *dims: Selector):
 
 
 @composite(
-    names=["transpose", "swapaxes", "swapdims"],
+    names=["transpose", "swapdims"],
     views="input",
     samples=calls((Draw((2, 3, 4)), 0, -1), (Draw((2, 3)), 1, 1), (Draw(()), 0, 0)),
 )
@@ -421,6 +421,12 @@ def transpose(input, dim0: int, dim1: int):
     if dims:
         dims[first], dims[second] = dims[second], dims[first]
     return build.permute(input, dims)
+
+
+@composite(names=["swapaxes"], views="input", samples=calls((Draw((2, 3, 4)), 0, -1)))
+def swapaxes(input, axis0: int, axis1: int):
+    """Two dims exchanged; NumPy's name for transpose."""
+    return transpose(input, axis0, axis1)
 
 
 @composite(names=["t"], views="input", samples=calls((Draw((2, 3)),), (Draw((3,)),)))

@@ -1,4 +1,4 @@
-"""Complex arithmetic on pairs of registers; transcendental functions through the C library in double."""
+"""Complex arithmetic on pairs of registers; elementary functions are the C library's, in double."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _convert_part(b: Builder, dtype: DType, source: DType, x: Reg) -> Reg:
 
 
 def _float_to_integer(b: Builder, dtype: DType, x: Reg) -> Reg:
-    """Truncation; what does not fit gives the lowest int32 or int64 as x86's instructions do, narrowed."""
+    """Truncation; what does not fit gives the lowest int32 or int64, as on x86, narrowed."""
     element = element_of(dtype)
     if dtype.kind == "b":
         return x.ne(0.0)

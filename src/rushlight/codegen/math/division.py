@@ -12,8 +12,8 @@ _INFINITY = float("inf")
 def fmod(b: Builder, x: Reg, y: Reg) -> Reg:
     """The exact remainder of a truncated division.
 
-    A fused multiply-add gives it from a quotient below 2^53, which is at most one too large. Quotients beyond
-    that go to libm, lane by lane.
+    A fused multiply-add gives it from a quotient below 2^53, which is at most one too large.
+    Quotients beyond that go to libm, lane by lane.
     """
     if format_of(x) is not DOUBLE:
         wide_x, wide_y = via_double(x), via_double(y)

@@ -1,7 +1,8 @@
 """exp, log and what follows from them.
 
-Cody and Waite's argument reduction (Software Manual for the Elementary Functions, 1980); logarithms as in
-Sun's fdlibm (e_log.c, s_log1p.c). The polynomials are minimax fits by the Remez algorithm.
+Cody and Waite's argument reduction (Software Manual for the Elementary Functions, 1980);
+logarithms as in Sun's fdlibm (e_log.c, s_log1p.c). The polynomials are minimax fits by the Remez
+algorithm.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _EXP_DOUBLE = (
     2.7621340825620834e-07, 2.511120397630789e-08,
 )  # fmt: skip
 
-# (log(1 + f) - 2 s) / (s z) with s = f / (2 + f) and z = s^2, for 1 + f between sqrt(1/2) and sqrt(2).
+# (log(1 + f) - 2 s) / (s z) with s = f / (2 + f) and z = s^2, 1 + f from sqrt(1/2) to sqrt(2).
 _LOG_SINGLE = (0.6666666654838328, 0.4000012650589866, 0.28550315071541327, 0.23343781552518286)
 _LOG_DOUBLE = (
     0.666666666666667, 0.39999999999892155, 0.2857142862923095, 0.2222221061390521,

@@ -73,7 +73,7 @@ def call_where(b: Builder, mask: Reg, name: str, inputs: Sequence[Reg], otherwis
 def call_complex(b: Builder, name: str, inputs: Sequence[Reg]) -> list[Reg]:
     """A complex function of doubles given as real and imaginary parts.
 
-    Returned as {double, double}, which both x86-64's and AArch64's C conventions do for complex numbers.
+    Returned as {double, double}, as the C conventions of x86-64 and AArch64 return them.
     """
     zero = inputs[0].like(0.0)
 

@@ -10,7 +10,7 @@ from ..llvm import Builder, Reg
 
 @dataclass(frozen=True)
 class Format:
-    """mantissa: stored bits; ln2_high has trailing zeros, so that small multiples of it are exact."""
+    """mantissa: stored bits; ln2_high has trailing zeros: small multiples of it are exact."""
 
     integer: str
     mantissa: int
@@ -85,7 +85,7 @@ def scale(x: Reg, n: Reg, f: Format) -> Reg:
 
 
 def split_exponent(x: Reg) -> tuple[Reg, Reg]:
-    """A positive number as m 2^k with m in [sqrt(1/2), sqrt(2)); k as a float. Subnormals included."""
+    """A positive number, subnormal or not, as m 2^k: m in [sqrt(1/2), sqrt(2)), k as a float."""
     b, f = x.builder, format_of(x)
     shift = float(f.mantissa)
     tiny = x.lt(f.smallest)

@@ -7,9 +7,9 @@ from ..llvm import Builder, Reg, bits, is_float
 
 
 def divide(b: Builder, dtype: DType, x: Reg, y: Reg) -> tuple[Reg, Reg]:
-    """The truncated quotient and the remainder; division by zero gives that by 1, the lowest by -1 wraps.
+    """The truncated quotient and the remainder; by zero that by 1, the lowest by -1 wraps.
 
-    Vector units divide no integers: up to 32 bits the quotient of two doubles is exact after truncation.
+    Vector units divide no integers: up to 32 bits the quotient of two doubles, truncated, is exact.
     """
     signed = dtype.is_signed
     lowest = -(1 << (bits(x.element) - 1))
@@ -60,7 +60,7 @@ def shift_right(b: Builder, dtype: DType, x: Reg, count: Reg) -> Reg:
 
 
 def power(b: Builder, dtype: DType, x: Reg, exponent: Reg) -> Reg:
-    """By squaring, modulo 2^width; a negative exponent leaves 1 and -1, and 0 of everything else."""
+    """By squaring, modulo 2^width; a negative exponent leaves 1 and -1, else gives 0."""
     width = bits(x.element)
     magnitude = b.select(exponent.lt(0), 0, exponent) if dtype.is_signed else exponent
     largest = _largest(b, magnitude)

@@ -1,7 +1,7 @@
 """sin, cos and inverse functions.
 
-Kernels as in Sun's fdlibm (k_sin.c, k_cos.c); the reduction modulo pi/2 is Cody and Waite's with the products
-split by fused multiply-adds. Huge arguments go to libm, lane by lane.
+Kernels as in Sun's fdlibm (k_sin.c, k_cos.c); the reduction modulo pi/2 is Cody and Waite's with
+the products split by fused multiply-adds. Huge arguments go to libm, lane by lane.
 """
 
 from __future__ import annotations
