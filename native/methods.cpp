@@ -243,6 +243,8 @@ PyMethodDef tensor_methods[] = {
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "_make_subclass(cls, data, require_grad=False): a tensor of a subclass that shares data's elements."},
+    {"resize_", tensor_resize, METH_VARARGS,
+     "resize_(*sizes): give the tensor other sizes; elements beyond the former ones are not set."},
     {"as_subclass", tensor_as_subclass, METH_O, "as_subclass(cls): a view of this tensor as a subclass."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -36,8 +36,8 @@ int resize(Tensor *t, const IntList &sizes) {
   if (!meta) return -1;
   int64_t low, high;
   meta_extent(meta, &low, &high);
-  const int64_t needed = high + storage_offset(t) * itemsize(meta->dtype);
-  if (high > 0 && needed > static_cast<int64_t>(t->storage->bytes) && grow_storage(t, static_cast<size_t>(needed)) < 0) {
+  const size_t needed = static_cast<size_t>(high) + static_cast<size_t>(storage_offset(t) * itemsize(meta->dtype));
+  if (high > 0 && needed > t->storage->bytes && grow_storage(t, needed) < 0) {
     meta_decref(meta);
     return -1;
   }
@@ -52,11 +52,6 @@ PyObject *tensor_resize(PyObject *self, PyObject *args) {
   PyObject *first = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   IntList sizes;
   if (!require_ints(first && PySequence_Check(first) ? first : args, "resize_", &sizes)) return nullptr;
-  for (int i = 0; i < sizes.count; ++i) {
-    if (sizes.values[i] < 0) {
-      return PyErr_Format(PyExc_RuntimeError, "resize_: negative dimension %lld", static_cast<long long>(sizes.values[i]));
-    }
-  }
   if (requires_grad(t)) {
     PyErr_SetString(PyExc_RuntimeError, "cannot resize variables that require grad");
     return nullptr;

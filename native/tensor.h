@@ -94,6 +94,7 @@ void set_operator_slot(const char *name, PyObject *object);  // remembers the op
 
 PyObject *tensor_item(Tensor *t);    // the only element as a Python number
 PyObject *tensor_to_list(Tensor *t);
+PyObject *tensor_resize(PyObject *tensor, PyObject *args);  // resize.cpp: give it other sizes
 PyObject *tensor_as_subclass(PyObject *tensor, PyObject *type);  // a view as an instance of a subclass
 Py_ssize_t tensor_length(PyObject *self);  // len(); -1 with TypeError set for 0-d tensors
 int tensor_set_data(Tensor *t, PyObject *other);          // t.data = other

@@ -269,10 +269,7 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
         for target, result in pairs:
             check_cast(record.name, result.dtype, target.dtype)
         for target, result in pairs:
-            if target.shape == result.shape:
-                target.copy_(result)
-            else:
-                _core.set_data(target, result.to(target.dtype))
+            target.resize_(result.shape).copy_(result)
         return out
 
     return run

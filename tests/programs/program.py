@@ -39,7 +39,7 @@ class Program:
 
     def __init__(self) -> None:
         self.values: tuple[list[Any], list[Any]] = ([], [])
-        self.births: list[tuple[int, int]] = []  # versions when a value's storage was first seen
+        self.versions: list[tuple[int, int]] = []  # at the last comparison
         self.lines: list[str] = []
         self.steps = 0
 
@@ -140,11 +140,15 @@ class Program:
 
     def compare_state(self, slack: Any, ulps: float = ULPS) -> None:
         """Everything about every value; then Rushlight goes on from PyTorch's numbers."""
-        self._note_births()
         for number, (ours, theirs) in enumerate(zip(*self.values)):
             found, expected = description(ours), description(theirs)
-            for each, birth in zip((found, expected), self.births[number]):
-                each["version"] -= birth
+            # PyTorch may count one write several times, and those that made a new tensor.
+            versions = found.pop("version"), expected.pop("version")
+            if number < len(self.versions):
+                found["written"], expected["written"] = (new != old for new, old in zip(versions, self.versions[number]))
+            else:
+                self.versions.append(versions)
+            self.versions[number] = versions
             if found != expected:
                 changed = {name: (found[name], expected[name]) for name in found if found[name] != expected[name]}
                 raise self.difference(f"t{number} (Rushlight, PyTorch): {changed}")
@@ -173,16 +177,6 @@ class Program:
                     f"t{other} ({dtype_name(theirs)}{list(theirs.shape)}): {found[places][:5]}, PyTorch's "
                     f"{expected[places][:5]} at {numpy.argwhere(places)[:5].tolist()}"
                 )
-
-    def _note_births(self) -> None:
-        """PyTorch counts some of the writes with which it makes a new tensor; only later ones are compared."""
-        for number in range(len(self.births), len(self.ours)):
-            place = storage_place(self.theirs[number])[0]
-            earlier = (old for old in range(number) if place and storage_place(self.theirs[old])[0] == place)
-            same = next((old for old in range(number) if self.theirs[old] is self.theirs[number]), None)
-            known = next(earlier, same)
-            pair = tuple(values[number]._version for values in self.values)
-            self.births.append(pair if known is None else self.births[known])
 
     def _compare_sharing(self) -> None:
         places = []
