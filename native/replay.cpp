@@ -28,7 +28,9 @@ class Replay {
     std::vector<SavedValue> saved;
     if (plan_.recipe) save_inputs(saved);
     bool good = !instance_.run || launch_all();
-    for (int i : plan_.mutated) ++storage_of(i)->version;
+    if (good) {
+      for (int i : plan_.mutated) ++storage_of(i)->version;
+    }
     good = good && make_outputs() && (!plan_.recipe || record(saved)) && overwrite_histories() && mark_views();
     if (!good) {
       for (SavedValue &value : saved) saved_release(value);

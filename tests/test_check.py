@@ -77,7 +77,9 @@ def test_a_wrong_fusion_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Any, node: Any, arguments: list[int], value: Any) -> int:
         fused = any(each.name.startswith("reduce_") for each in self.body)
-        return right(self, node, arguments[::-1] if fused and node.name == "sub" else arguments, value)
+        return right(
+            self, node, arguments[::-1] if fused and node.name == "sub" else arguments, value
+        )
 
     monkeypatch.setattr(builder.NestBuilder, "scalar_instruction", wrong)
     with pytest.raises(CheckError) as error:
@@ -118,7 +120,9 @@ def test_a_wrong_value_of_legalization_is_named(monkeypatch: pytest.MonkeyPatch)
 def test_a_node_without_a_lowering_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
     monkeypatch.delitem(scalars._TABLE, "exp")
-    with pytest.raises(CheckError, match="exp: the legalized graph breaks a rule: exp: there is no"):
+    with pytest.raises(
+        CheckError, match="exp: the legalized graph breaks a rule: exp: there is no"
+    ):
         rushlight.exp(random_tensor(3))
 
 
@@ -155,7 +159,11 @@ def test_samples_pass(name: str, record: Record) -> None:
         args = draw(args, random)
         kwargs = {key: draw(each, random) for key, each in kwargs.items()}
         for each in args:
-            if isinstance(each, rushlight.Tensor) and each.is_floating_point() and not record.mutates:
+            if (
+                isinstance(each, rushlight.Tensor)
+                and each.is_floating_point()
+                and not record.mutates
+            ):
                 each.requires_grad_()
         try:
             result = record.operator(*args, **kwargs)

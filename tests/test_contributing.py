@@ -119,15 +119,16 @@ for name, inverse in (("symlog", False), ("symexp", True)):
 """
 
 STUBS = """
-from pathlib import Path
 from rushlight.tools import stubs
 
-files = stubs.stubs()
-assert "def symlog(input: " in files[Path("__init__.pyi")]
-assert "out: Any = None) -> Tensor:" in files[Path("__init__.pyi")].partition("def symlog(")[2]
-methods = files[Path("_core.pyi")]
-assert "def symlog(self) -> Tensor:" in methods and "def symlog_(self) -> Tensor:" in methods
-assert "compresses large numbers" in methods
+functions = stubs.module_stub(rushlight, "")
+entry = functions.partition("def symlog(")[2].partition("def ")[0]
+assert entry.startswith("input: ") and "out: Any = None" in entry and "-> Tensor:" in entry
+assert "compresses large numbers" in entry
+table = stubs.records_by_operator()
+for name in ("symlog", "symlog_"):
+    method = stubs.operator_stub(name, vars(rushlight.Tensor)[name], table, True)
+    assert f"def {name}(self) -> Tensor:" in method
 """
 
 DOCUMENTATION = """

@@ -32,12 +32,13 @@ from .transform import reverse
 
 # ---------------------------------------------------------------- kernels
 
-_kernels: dict[Nest, Any] = {}
+_kernels: dict[str, Any] = {}  # by text: equal numbers such as 0.0 and -0.0 are different constants
 
 
 def kernel(nest: Nest) -> Any:
     """The core's kernel for a nest; equal nests share one."""
-    known = None if collecting() else _kernels.get(nest)
+    key = repr(nest)
+    known = None if collecting() else _kernels.get(key)
     if known is None:
 
         def compile_variant(
@@ -47,7 +48,7 @@ def kernel(nest: Nest) -> Any:
             result = code.compile(nest, variant)
             return result.blob, result.entry, code.scratch_bytes(nest, variant)
 
-        known = _kernels[nest] = _core.Kernel(
+        known = _kernels[key] = _core.Kernel(
             nest,
             compile_variant,
             tuple(
@@ -59,7 +60,7 @@ def kernel(nest: Nest) -> Any:
             ints=nest.ints,
             ordered=any(instruction.name.startswith("scan_") for instruction in nest.body),
             splittable=code.splittable(nest),
-            accumulators=sum(instruction.name.startswith("reduce_") for instruction in nest.body),
+            accumulators=len(nest.stores),
             cost=code.cost(nest),
         )
     return known

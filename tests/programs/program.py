@@ -73,6 +73,7 @@ class Program:
         """Run a call in both and compare. Returns whether it gave a result. slack: see ``differing``."""
         self.steps += 1
         before = [(tensor._version, storage_bytes(tensor)) for tensor in self.ours]
+        shapes = [tensor.shape for tensor in self.theirs]
         outcomes = []
         for module, values in zip(MODULES, self.values):
             try:
@@ -86,6 +87,8 @@ class Program:
         if their_error is not None or our_error is not None:
             self._compare_errors(our_error, their_error)
             self._compare_unwritten(before)
+            if shapes != [tensor.shape for tensor in self.theirs]:
+                raise EndOfProgram  # PyTorch resized out= before it raised
             return False
         self._append(ours, theirs, call)
         self.compare_state(slack, ulps)

@@ -188,6 +188,7 @@ class NestBuilder:
         if key not in self.memo:
             self.memo[key] = len(self.body)
             self.body.append(Instruction(name, arguments, dtype, wrap))
+            self.can_fail |= name in DIVISIONS and dtype.is_integral
         return self.memo[key]
 
     def evaluate(self, value: Value, access: Access, root: bool = False) -> int:
