@@ -47,7 +47,7 @@ exp = FUNCTIONS["exp"]
 stop("1. The record of softmax, a composite", inspect.getsource(softmax.function))
 print(f"\nfunctions {softmax.names}, methods {softmax.methods}, out= {softmax.out}")
 print(f"and exp is a primitive of kind {type(exp.kind).__name__}; its record:\n")
-print(inspect.getsource(inspect.getmodule(exp.function)).partition("@primitive")[2].partition('"""')[0])
+print(inspect.getsource(exp.function))
 
 # A parameter's *mode* says what the core does with an argument: T is a tensor or a number known
 # only at run time, S a selector by whose value plans differ, Z a size.

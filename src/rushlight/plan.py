@@ -23,7 +23,7 @@ from .graph.node import Graph, Value
 from .graph.print import text as graph_text
 from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
-from .graph.trace import GraphContext, Traced
+from .graph.trace import GraphContext, Traced, contains_traced
 from .ops.build import convert
 from .ops.record import Primitive, Record
 from .promotion import can_cast, scalar_type_name
@@ -127,7 +127,8 @@ class Job:
     """A traced graph and what its plan must observe.
 
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias: whether outputs may
-    share memory with inputs; aliases: which arguments share memory with mutated ones; call: its arguments.
+    share memory with inputs; aliases: which arguments share memory with mutated ones; call: its arguments;
+    index_error: the exception for an index out of range.
     """
 
     graph: Graph
@@ -137,6 +138,7 @@ class Job:
     wrt: list[Value]
     may_alias: bool = False
     aliases: Aliases = ()
+    index_error: type[Exception] = IndexError
 
 
 def build(job: Job) -> Any:
@@ -166,6 +168,8 @@ def build(job: Job) -> Any:
     fields["result"] = job.result
     fields["scalar_guards"] = scalar_guards(graph, lowering.words)
     fields["tape"] = None
+    if job.index_error is not IndexError:
+        fields["errors"] = {1: (job.index_error, f"{job.name}(): an index is out of bounds")}
     if saved is not None:
         fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))
     fields = lowering.finish(fields)
@@ -211,9 +215,14 @@ def plan_record(
     record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
 ) -> Any:
     """Plan a call of a record's operator."""
+    record.check_tensors(args, kwargs)
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
     out = named.pop("out", None)
+    if out is not None:
+        check_out(record, out, named, aliases)
+    elif "inplace" in record.signature.parameters and not inplace:
+        inplace = record.bind(*mapped, **named).arguments["inplace"] is True
     wrt = tracer.requiring_gradients()
     if out is not None and wrt:
         raise RuntimeError(
@@ -245,8 +254,22 @@ def plan_record(
         shape = shape if inplace or out is not None or len(written) == 1 else "none"
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
-    job = Job(graph, name, tracer, shape, wrt, record.views is not None, aliases)
-    return build(job)
+    may_alias = record.views is not None
+    return build(
+        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.index_error)
+    )
+
+
+def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:
+    """Refuse an ``out=`` that overlaps an argument where PyTorch does; it decides the dtype."""
+    if record.out == "apart" and aliases:
+        raise RuntimeError(
+            f"{record.name}(): unsupported operation: some elements of the input tensor and the "
+            "written-to tensor refer to a single memory location. Please clone() the tensor "
+            "before performing the operation."
+        )
+    if isinstance(out, Traced) and "dtype" in record.signature.parameters:
+        named.setdefault("dtype", out.dtype)
 
 
 def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -> list[Traced]:
@@ -349,6 +372,8 @@ def call_foreign(
     plain = plain_arguments(operator, args, kwargs)
     if plain is not None:
         return plain
+    if record.overload is not None and not contains_traced((args, tuple(kwargs.values()))):
+        return record.overload(*args, **kwargs)
     result = record.trace(*args, **kwargs)
     if inplace:
         raise TypeError(

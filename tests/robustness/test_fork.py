@@ -166,14 +166,14 @@ def test_the_memory_limit_and_counts_hold_in_a_child(cache_folder):
     from robustness_support import wait_for_child
 
     kept = rl.ones(1000, 1000)
-    before = _core.memory_statistics()["in_use"]
+    before = _core.allocator_statistics()["in_use"]
     child = os.fork()
     if child == 0:
-        assert _core.memory_statistics()["in_use"] == before
+        assert _core.allocator_statistics()["in_use"] == before
         more = rl.ones(1000, 1000)
-        assert _core.memory_statistics()["in_use"] > before
+        assert _core.allocator_statistics()["in_use"] > before
         del more
-        assert _core.memory_statistics()["in_use"] == before
+        assert _core.allocator_statistics()["in_use"] == before
         os._exit(0)
     assert wait_for_child(child, 60) == 0
     assert (kept == 1).all()

@@ -13,6 +13,7 @@ from ..graph.node import Node, Value
 from ..graph.symbols import Dimension, SymbolicInt, same, same_shape
 from .nest import Instruction, Nest, Operand
 from .steps import (
+    DIVISIONS,
     INDIRECT,
     PREDICATES,
     REDUCTIONS,

@@ -20,6 +20,7 @@ REGION_WRITERS = {"cat", "slice_scatter"}  # their result is written piece by pi
 STEPWISE = REGION_WRITERS | SCANS.keys()  # never absorbed into another nest
 PREDICATES = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"}
 INDIRECT = {"gather", "index"}
+DIVISIONS = {"floor_divide", "remainder", "fmod", "trunc_divide"}  # by zero, they fail for integers
 LIBRARY = {"matmul", "scatter", "scatter_add", "index_put"}
 
 Access = tuple[Any, ...]  # per dim of a value: a domain dim, None (index 0), or Computed

@@ -21,7 +21,7 @@ from .kinds import (
     numeric,
     real,
 )
-from .record import Operand, composite, op, primitive
+from .record import Operand, Tensor, composite, op, primitive
 from .samples import Draw, binary, calls, unary
 
 INFINITIES = (float("inf"), float("-inf"), float("nan"), 0.0, -0.0)
@@ -102,7 +102,7 @@ def sub(input, other, *, alpha: Operand = 1):
 
 
 @composite(names=["rsub"], samples=binary(numbers=[2, 2.5]))
-def rsub(input, other, *, alpha: Operand = 1):
+def rsub(input: Tensor, other, *, alpha: Operand = 1):
     """other - alpha * input"""
     return sub(other, input, alpha=alpha)
 
@@ -268,6 +268,12 @@ def true_divide(input, other):
     return elementwise("div", input, other)
 
 
+@composite(name="__rdiv__", methods=["__rdiv__"], samples=binary(1, 5, numbers=[2, 2.5]))
+def reflected_div(self, other):
+    """other / self"""
+    return div(other, self)
+
+
 @composite(
     names=["floor_divide"],
     inplace=True,
@@ -307,7 +313,7 @@ def remainder(input, other):
     samples=binary(other=(1, 5), numbers=[2, 2.5, -3]),
     onnx="Mod",
 )
-def fmod(input, other):
+def fmod(input: Tensor, other):
     """The rest of the division rounded towards zero; it has the sign of input."""
 
 
@@ -373,7 +379,7 @@ def _pow_number(x: Any, exponent: Any) -> Any:
     return elementwise("pow", x, exponent)
 
 
-@composite(names=["float_power"], samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5]))
+@composite(names=["float_power"], inplace=True, out=True, samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5]))
 def float_power(input, exponent):
     """input to the power exponent, in double precision."""
     double = dtypes.complex128 if computed_dtype(input, exponent).is_complex else dtypes.float64
@@ -383,7 +389,7 @@ def float_power(input, exponent):
     return pow(base, power_)
 
 
-@composite(names=["square"], inplace=True, samples=unary())
+@composite(names=["square"], inplace=True, out=True, samples=unary())
 def square(input):
     """input * input"""
     return pow(input, 2)
@@ -493,7 +499,9 @@ def sign(input):
     """-1, 0 or 1."""
 
 
-def _rounding(name: str, function: Any, doc: str, onnx: str | None = None) -> Any:
+def _rounding(
+    name: str, function: Any, doc: str, onnx: str | None = None, alias: tuple[str, ...] = ()
+) -> Any:
     def body(input):
         return input if input.dtype.kind in "ui" else elementwise(f"{name}_floating", input)
 
@@ -509,13 +517,13 @@ def _rounding(name: str, function: Any, doc: str, onnx: str | None = None) -> An
         reference=function,
     )(point)
     return composite(
-        names=[name], inplace=True, out=True, samples=unary(special=INFINITIES), onnx=onnx
+        names=[name, *alias], inplace=True, out=True, samples=unary(special=INFINITIES), onnx=onnx
     )(body)
 
 
 floor = _rounding("floor", numpy.floor, "Round down.", "Floor")
 ceil = _rounding("ceil", numpy.ceil, "Round up.", "Ceil")
-trunc = _rounding("trunc", numpy.trunc, "Round towards zero.")
+trunc = _rounding("trunc", numpy.trunc, "Round towards zero.", alias=("fix",))
 
 
 @primitive(
@@ -525,7 +533,14 @@ def round_floating(x):
     """Round to the nearest integer, halves to even."""
 
 
-@composite(names=["round"], inplace=True, out=True, samples=unary(special=INFINITIES), onnx="Round")
+@composite(
+    names=["round", "special.round"],
+    methods=["round"],
+    inplace=True,
+    out=True,
+    samples=unary(special=INFINITIES),
+    onnx="Round",
+)
 def round(input, *, decimals: int = 0):
     """Round to the nearest number of this many decimals, halves to even."""
     if input.dtype.kind in "ui":
@@ -565,7 +580,7 @@ def _minimum_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     samples=binary(),
     onnx="Max",
 )
-def maximum(input, other):
+def maximum(input: Tensor, other: Tensor):
     """The greater of two; NaN if either is."""
 
 
@@ -577,7 +592,7 @@ def maximum(input, other):
     samples=binary(),
     onnx="Min",
 )
-def minimum(input, other):
+def minimum(input: Tensor, other: Tensor):
     """The lesser of two; NaN if either is."""
 
 
@@ -641,13 +656,13 @@ def clamp(input, min=None, max=None):
 
 
 @composite(names=["clamp_min"], inplace=True, out=True, samples=binary(numbers=[0.5]))
-def clamp_min(input, min):
+def clamp_min(input: Tensor, min):
     """input, but at least min."""
     return elementwise("clamp_low", input, min)
 
 
 @composite(names=["clamp_max"], inplace=True, out=True, samples=binary(numbers=[0.5]))
-def clamp_max(input, max):
+def clamp_max(input: Tensor, max):
     """input, but at most max."""
     return elementwise("clamp_high", input, max)
 

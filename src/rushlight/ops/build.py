@@ -52,6 +52,11 @@ def scaled(x: Traced, factor: Any) -> Traced:
     return x * convert(lift(factor, x.context), x.dtype)
 
 
+def is_zero(number: Any) -> bool:
+    """Whether an operand number is zero; a complex one, of which no guard can tell, counts as not."""
+    return not (isinstance(number, Traced) and number.dtype.is_complex) and number == 0
+
+
 def convert(x: Traced, dtype: DType) -> Traced:
     return PRIMITIVES["convert"].apply(x, dtype=dtype)
 

@@ -9,7 +9,7 @@ from ..graph.symbols import same_shape
 from . import build
 from .arithmetic import elementwise
 from .kinds import Elementwise, everything, real
-from .record import NONE, composite, primitive
+from .record import NONE, Tensor, composite, primitive
 from .samples import binary, unary
 
 _SPECIAL = (float("inf"), -float("inf"), float("nan"), 0.0)
@@ -17,7 +17,7 @@ _NUMBERS = (1, 0.5, True)
 
 
 def _comparison(name: str, names: list[str], function, accepts, doc: str, onnx: str | None = None):
-    def body(input, other):
+    def body(input: Tensor, other):
         """"""
 
     body.__doc__ = doc
@@ -132,19 +132,19 @@ def truth(x):
 
 
 @composite(names=["logical_and"], inplace=True, out=True, samples=binary(-1, 2), onnx="And")
-def logical_and(input, other):
+def logical_and(input: Tensor, other: Tensor):
     """Whether both are not zero."""
     return elementwise("logical_and", truth(input), truth(other))
 
 
 @composite(names=["logical_or"], inplace=True, out=True, samples=binary(-1, 2), onnx="Or")
-def logical_or(input, other):
+def logical_or(input: Tensor, other: Tensor):
     """Whether one is not zero."""
     return elementwise("logical_or", truth(input), truth(other))
 
 
 @composite(names=["logical_xor"], inplace=True, out=True, samples=binary(-1, 2), onnx="Xor")
-def logical_xor(input, other):
+def logical_xor(input: Tensor, other: Tensor):
     """Whether exactly one is not zero."""
     return elementwise("logical_xor", truth(input), truth(other))
 
@@ -156,8 +156,19 @@ def logical_not(input):
 
 
 @composite(names=["isclose"], samples=binary(-2, 3))
-def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+):
     """Whether |input - other| <= atol + rtol * |other|."""
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(
+                f"{name} must be greater than or equal to zero, but got {tolerance} (in isclose)"
+            )
     if input.dtype is not other.dtype:
         raise RuntimeError(
             f"{input.dtype} did not match {other.dtype}; isclose needs tensors of one dtype"

@@ -112,10 +112,18 @@ _TARGETS = tuple(
 )
 
 
+def _to_tensors_type(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """``x.to(other)``: the type of the tensor among the arguments."""
+    args = tuple(each.dtype if hasattr(each, "dtype") else each for each in args)
+    other = kwargs.pop("other", None)
+    return to(input, *args, **kwargs) if other is None else to(input, other.dtype, *args, **kwargs)
+
+
 @composite(
     name="to",
     methods=["to"],
     views="input",
+    overload=_to_tensors_type,
     samples=calls(*((draw, target) for draw in _DRAWS for target in _TARGETS)),
 )
 def to(

@@ -173,7 +173,7 @@ def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
     """beta * input + alpha * (mat1 @ mat2)"""
     _ranks("addmm", mat1=(mat1, 2), mat2=(mat2, 2))
     product = build.scaled(matmul(mat1, mat2), alpha)
-    return product if beta == 0 else build.scaled(input, beta) + product
+    return product if build.is_zero(beta) else build.scaled(input, beta) + product
 
 
 @composite(
@@ -185,12 +185,13 @@ def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
 def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
     """beta * input + alpha * (batch1 @ batch2)"""
     product = build.scaled(bmm(batch1, batch2), alpha)
-    return product if beta == 0 else build.scaled(input, beta) + product
+    return product if build.is_zero(beta) else build.scaled(input, beta) + product
 
 
 @composite(
     names=["nn.functional.linear"],
     methods=[],
+    out=True,
     samples=calls(
         (Draw((2, 3)), Draw((4, 3))),
         (Draw((5, 2, 3)), Draw((4, 3)), Draw((4,))),

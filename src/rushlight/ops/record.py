@@ -64,6 +64,7 @@ ARGUMENT_ALIASES = {
 }
 
 # Annotations that tell the modes of parameters; one without annotation takes tensors and numbers.
+# If the first parameter has none, a call needs a tensor among its operands.
 Tensor: TypeAlias = Any
 Operand: TypeAlias = Any
 Mutated: TypeAlias = Any
@@ -120,22 +121,27 @@ class RecordError(Exception):
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or
-    Z (size).
+    Z (size); tensor: whether numbers are refused.
     """
 
     name: str
     mode: str
     variadic: bool = False
+    tensor: bool = False
 
 
 class Record:
     """What is common to primitives and composites.
 
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
-    form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted; views:
-    the parameter the result may be a view of; random: whether it draws random numbers; samples:
-    ``f(dtype, generator)`` gives test calls (``ops/samples.py``); operator: the native operator,
-    set when the runtime loads.
+    form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
+    (``"apart"``: and may not share memory with an argument); views: the parameter the result may be
+    a view of; random: whether it draws random numbers; overload: ``f(*arguments)`` runs calls that
+    have a tensor in the place of a selector or size (``max(x, y)``); index_error: the exception for
+    an index out of range; samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
+    operator: the native operator, set when the runtime loads.
+
+    A parameter ``inplace`` asks a call to write its first argument.
     """
 
     def __init__(
@@ -146,9 +152,11 @@ class Record:
         names: Sequence[str] = (),
         methods: Sequence[str] | None = None,
         inplace: bool = False,
-        out: bool = False,
+        out: bool | str = False,
         views: str | None = None,
         random: bool = False,
+        overload: Callable[..., Any] | None = None,
+        index_error: type[Exception] = IndexError,
         reference: Callable[..., Any] | None = None,
         samples: Callable[..., Any] | None = None,
         tolerance: Any = None,
@@ -162,6 +170,14 @@ class Record:
         self.signature = inspect.signature(function)
         self.parameters = tuple(map(_parameter, self.signature.parameters.values()))
         first = self.parameters[0] if self.parameters else None
+        self.variadic = next((i for i, p in enumerate(self.parameters) if p.variadic), None)
+        annotations = [p.annotation for p in self.signature.parameters.values()]
+        self.needs_tensor = (
+            first is not None
+            and first.mode == "T"
+            and not first.variadic
+            and annotations[0] is inspect.Parameter.empty
+        )
         if methods is None:
             is_method = first is not None and first.mode in ("T", "T!") and not first.variadic
             methods = [path for path in names if "." not in path] if is_method else []
@@ -170,6 +186,8 @@ class Record:
         self.out = out
         self.views = views
         self.random = random
+        self.overload = overload
+        self.index_error = index_error
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
         self.reference = reference
         self.samples = samples
@@ -214,6 +232,8 @@ class Record:
 
     def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
         """The arguments by parameter, with defaults; TypeError as PyTorch's for a wrong call."""
+        if self.variadic is not None and self.parameters[self.variadic].name in kwargs:
+            args, kwargs = self._positional(args, kwargs)
         for alias in ARGUMENT_ALIASES.keys() & kwargs.keys() - self.signature.parameters.keys():
             target = ARGUMENT_ALIASES[alias]
             if target in self.signature.parameters and target not in kwargs:
@@ -226,6 +246,44 @@ class Record:
             ) from None
         bound.apply_defaults()
         return bound
+
+    def _positional(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A call that gives the variadic parameter by its name (``permute(dims=...)``), without."""
+        assert self.variadic is not None
+        kwargs = dict(kwargs)
+        missing = self.parameters[len(args) : self.variadic + 1]
+        if not all(parameter.name in kwargs for parameter in missing):
+            return args, kwargs
+        return (*args, *(kwargs.pop(parameter.name) for parameter in missing)), kwargs
+
+    def check_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """TypeError if a user's call has numbers where PyTorch wants tensors."""
+        operands = 0
+        given = [*enumerate(args), *kwargs.items()]
+        for place, argument in given:
+            if self.mode(place) not in ("T", "T!") or place == "out":
+                continue
+            is_number = isinstance(argument, Number)
+            operands += not is_number and argument is not None
+            parameter = self._parameter_at(place)
+            if is_number and parameter is not None and parameter.tensor:
+                raise TypeError(
+                    f"{self.name}(): argument '{parameter.name}' must be Tensor, not "
+                    f"{type(argument).__name__}"
+                )
+        if given and not operands and self.needs_tensor:
+            raise TypeError(
+                f"{self.name}(): argument '{self.parameters[0].name}' must be Tensor, not "
+                f"{type(given[0][1]).__name__}"
+            )
+
+    def _parameter_at(self, place: int | str) -> Parameter | None:
+        if isinstance(place, int):
+            return self.parameters[place] if place < len(self.parameters) else None
+        name = ARGUMENT_ALIASES.get(place, place)
+        return next((p for p in self.parameters if p.name in (place, name)), None)
 
     def mode(self, position: int | str) -> str:
         """The mode of a positional argument (by its position) or of a keyword argument (by its
@@ -267,7 +325,13 @@ class Record:
             if mode == "Z":
                 is_size = isinstance(argument, int) and not isinstance(argument, bool)
                 return size(argument) if is_size else argument
-            return number(argument) if isinstance(argument, Number) else tensor(argument)
+            if isinstance(argument, Number):
+                return number(argument)
+            if not hasattr(argument, "dtype"):
+                raise TypeError(
+                    f"{self.name}(): expected a Tensor or a number, not {type(argument).__name__}"
+                )
+            return tensor(argument)
 
         mapped = [replace(argument, self.mode(position)) for position, argument in enumerate(args)]
         return mapped, {
@@ -286,7 +350,8 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
     )
     word = text.split("|")[0].split("[")[0].strip()
     mode = _MODES.get(word) or ("S" if word in _SELECTORS else "T")
-    return Parameter(parameter.name, mode, parameter.kind is parameter.VAR_POSITIONAL)
+    variadic = parameter.kind is parameter.VAR_POSITIONAL
+    return Parameter(parameter.name, mode, variadic, word == "Tensor")
 
 
 class Primitive(Record):

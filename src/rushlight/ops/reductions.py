@@ -17,7 +17,7 @@ from . import build
 from .complex import real_part
 from .conversion import require_dtype
 from .kinds import Reduction
-from .record import NONE, Dim, Selector, Size, composite, op, primitive
+from .record import NONE, Dim, Selector, Size, Tensor, composite, op, primitive
 from .samples import Draw, calls
 
 # ---------------------------------------------------------------- primitives
@@ -384,6 +384,11 @@ def _check_real(input: Traced, name: str) -> None:
 def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     _check_real(input, name)
     dims = reduced_dims(dim, input.ndim)
+    if dim in (None, ()) and numel(input.shape) == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
     _check_not_empty(input, dims, name)
     reduction = amax_primitive if name in ("amax", "max") else amin_primitive
     return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
@@ -403,10 +408,14 @@ def amin(input, dim: Dim = (), keepdim: bool = False):
 
 @composite(
     names=["aminmax"],
+    out=True,
     samples=calls((Draw((3, 4)),), ((Draw((3, 4)),), {"dim": 1, "keepdim": True})),
 )
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     """The least and the greatest element."""
+    if not input.ndim and not input.dtype.is_complex:
+        normalize_dim(0 if dim is None else dim, 0)
+        return MinMax(input, op.maximum(input, input))  # two results that are one value have one gradient
     return MinMax(_amax(input, dim, keepdim, "amin"), _amax(input, dim, keepdim, "amax"))
 
 
@@ -431,28 +440,30 @@ def _orderable(input: Traced) -> Traced:
 
 def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
     if dim is None:
-        if numel(input.shape) == 0:
-            raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the "
-                "'dim' argument."
-            )
         return _amax(input, None, False, name)
-    if isinstance(dim, Traced):
-        return op.maximum(input, dim) if name == "max" else op.minimum(input, dim)
     return _extreme_with_index(input, dim, keepdim, name)
 
 
-@composite(names=["max"], out=True, samples=_extreme_samples)
-def max(input, dim: Selector = None, keepdim: bool = False, *, other=None):
-    """The greatest element; with a dim (values, indices); with a tensor elementwise."""
-    return _max_or_min(input, dim if other is None else other, keepdim, "max")
+@composite(
+    names=["max"],
+    out=True,
+    samples=_extreme_samples,
+    overload=lambda *args, **kwargs: op.maximum(*args, **kwargs),
+)
+def max(input: Tensor, dim: int | None = None, keepdim: bool = False, *, other: Selector = None):
+    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    return _max_or_min(input, dim, keepdim, "max")
 
 
-@composite(names=["min"], out=True, samples=_extreme_samples)
-def min(input, dim: Selector = None, keepdim: bool = False, *, other=None):
+@composite(
+    names=["min"],
+    out=True,
+    samples=_extreme_samples,
+    overload=lambda *args, **kwargs: op.minimum(*args, **kwargs),
+)
+def min(input: Tensor, dim: int | None = None, keepdim: bool = False, *, other: Selector = None):
     """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
-    return _max_or_min(input, dim if other is None else other, keepdim, "min")
+    return _max_or_min(input, dim, keepdim, "min")
 
 
 def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
@@ -554,6 +565,8 @@ def sum_to_size(input, *size: Size):
         raise RuntimeError(
             f"size {list(shape)} is not expandable to size {list(input.shape)} (in sum_to_size)"
         )
+    if not shape:
+        return sum(input)
     if tuple(shape) == tuple(input.shape):
         return input
     return build.sum_to(build.convert(input, accumulation_dtype(input, None, "sum_to_size")), shape)

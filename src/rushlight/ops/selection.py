@@ -84,8 +84,7 @@ def masked_fill(input, mask, value):
 
 @primitive(
     Elementwise(integers | floating),
-    names=["relu", "nn.functional.relu"],
-    methods=["relu"],
+    names=["relu"],
     derivative=lambda out, x: out > 0,
     scalar=lambda s, x: s.maximum(x, 0),
     reference=lambda x: numpy.maximum(x, 0),
@@ -94,3 +93,14 @@ def masked_fill(input, mask, value):
 )
 def relu(input):
     """The input where it is positive, else 0."""
+
+
+@composite(
+    name="functional_relu",
+    names=["nn.functional.relu"],
+    methods=[],
+    samples=unary(special=[float("inf"), -float("inf"), float("nan"), 0.0]),
+)
+def functional_relu(input, inplace: bool = False):
+    """The input where it is positive, else 0."""
+    return op.relu(input)
