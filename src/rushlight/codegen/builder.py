@@ -80,7 +80,8 @@ class NestBuilder:
     def choose_domain(self, root: Root) -> tuple[list[Dimension], list[int], Access]:
         """Parallel dims are the root's; reduced dims come from the first reduction in its expression."""
         value, shape = root.value, root.value.shape
-        domain, reduced = list(shape), []
+        domain: list[Dimension] = list(shape)
+        reduced: list[int] = []
         access: Access = tuple(None if is_one(d) else i for i, d in enumerate(shape))
         computed = root.value is root.target
         self.domain, self.reduced = domain, reduced
@@ -236,10 +237,9 @@ class NestBuilder:
             computed = [
                 Computed(self.evaluate(index, index_access), True) for index in node.inputs[1:]
             ]
-            base = list(rest)
             for dim, entry in zip(node.attributes["dims"], computed):
-                base[dim] = entry
-            return self.indirect(node.inputs[0], tuple(base))
+                rest[dim] = entry
+            return self.indirect(node.inputs[0], tuple(rest))
         if name in ("convert", "convert_number"):
             operand = self.evaluate(node.inputs[0], access)
             return self.emit("convert", (operand,), value.dtype)

@@ -153,3 +153,15 @@ def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
                     yield status.st_mtime, status.st_size, Path(entry.path)
+
+
+def describe() -> list[tuple[str, str]]:
+    """What ``rushlight doctor`` says about the kernel cache."""
+    folder = _folder()
+    if folder is None:
+        return [("folder", "none: kernels are compiled anew in each process")]
+    sizes = [size for _, size, _ in _files(folder)]
+    return [
+        ("folder", str(folder)),
+        ("kernels", f"{len(sizes)}, {sum(sizes) / 1e6:.1f} of at most {SIZE_LIMIT / 1e6:.0f} MB"),
+    ]

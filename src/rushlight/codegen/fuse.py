@@ -208,7 +208,7 @@ class Fusion:
 
     def depends(self, a: Step, b: Step) -> bool:
         """Whether step b needs (through anything) a value that step a writes."""
-        written = sum(1 << self.order[v.node] for v in set(a.writes) if v.node in self.order)  # type: ignore[index]
+        written = sum(1 << self.order[v.node] for v in set(a.writes) if v.node in self.order)
         return any(
             self.ancestors[read.node] & written for read in b.reads if read.node in self.ancestors
         )

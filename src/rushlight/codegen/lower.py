@@ -186,7 +186,10 @@ class Lowering:
         """Elementwise results of inputs take over the inputs' order of dims; everything else is contiguous."""
         if not any(value is each for each in self.graph.outputs):
             return "contiguous"
-        operands = elementwise_inputs(value)
+        if value.like in self.tensors:
+            operands = [(value.like, ())]
+        else:
+            operands = elementwise_inputs(value)
         if operands is None:
             return "contiguous"
         views = [self.view(source, chain) for source, chain in operands if source in self.buffer]
@@ -371,6 +374,10 @@ def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | No
         if node is None:
             found.append((each, chain))
             return True
+        if node.name == "constant":
+            return True
+        if node.name == "flip":
+            return visit(node.inputs[0], chain)
         if node.name == "expand":
             return visit(node.inputs[0], (view_operation(node), *chain))
         if not isinstance(node.primitive.kind, Elementwise):

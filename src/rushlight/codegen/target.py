@@ -61,3 +61,14 @@ def _cpu_flags() -> set[str]:
     except OSError as error:
         raise RuntimeError("Rushlight cannot read the CPU's features from /proc/cpuinfo") from error
     return set()
+
+
+def describe() -> list[tuple[str, str]]:
+    """What ``rushlight doctor`` says about the processor."""
+    target = host_target()
+    lanes = target.vector_bytes // 4
+    return [
+        ("architecture", target.architecture),
+        ("kernels for", target.cpu),
+        ("vectors", f"{8 * target.vector_bytes} bits, {lanes} float32 lanes"),
+    ]

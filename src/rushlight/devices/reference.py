@@ -233,7 +233,8 @@ def trace_call(
     with tracer.context.active():
         result = record.trace(*args, **kwargs)
     flat: list[Any] = []
-    graph = tracer.context.finish(flatten(result, flat) or flat)
+    flatten(result, flat)
+    graph = tracer.context.finish(flat)
     return graph, tracer.inputs, tracer.ints, result
 
 

@@ -23,6 +23,7 @@ class Value:
     index: int = 0
     weak: bool = False  # a Python number: 0-d, takes no part in promotion
     name: str = ""
+    like: Value | None = None  # an input whose order of dims in memory a result takes over
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from .node import Graph, Value
+from .node import Graph, Node, Value
 from .symbols import SymbolicInt, key_of, same, same_shape
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def _rule(*names: str) -> Callable:
     return register
 
 
-def _producer(value: Value, name: str) -> bool:
-    return value.node is not None and value.node.name == name
+def _producer(value: Value, name: str) -> Node | None:
+    """The node that made a value, if it applies this primitive."""
+    return value.node if value.node is not None and value.node.name == name else None
 
 
 # ---------------------------------------------------------------- rules
@@ -47,12 +48,13 @@ def _convert(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
     (x,), target, weak = inputs, attributes["dtype"], attributes.get("weak", False)
     if x.dtype is target and x.weak == weak:
         return x
-    if _producer(x, "constant") and not isinstance(x.node.attributes["value"], SymbolicInt):
-        value = _convert_number(x.node.attributes["value"], target)
+    constant, conversion = _producer(x, "constant"), _producer(x, "convert")
+    if constant and not isinstance(constant.attributes["value"], SymbolicInt):
+        value = _convert_number(constant.attributes["value"], target)
         if value is not None:
             return "constant", (), {"value": value, "dtype": target, "weak": weak}
-    if _producer(x, "convert"):
-        source = x.node.inputs[0]
+    if conversion:
+        source = conversion.inputs[0]
         if source.dtype is target and not source.weak and _lossless(target, x.dtype):
             return source
     return None
@@ -95,8 +97,8 @@ def _expand(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
     (x,), shape = inputs, attributes["shape"]
     if same_shape(x.shape, shape):
         return x
-    if _producer(x, "expand"):
-        return "expand", x.node.inputs, {"shape": shape}
+    if inner := _producer(x, "expand"):
+        return "expand", inner.inputs, {"shape": shape}
     return None
 
 
@@ -105,9 +107,9 @@ def _permute(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
     (x,), dims = inputs, attributes["dims"]
     if dims == tuple(range(len(dims))):
         return x
-    if _producer(x, "permute"):
-        inner = x.node.attributes["dims"]
-        return "permute", x.node.inputs, {"dims": tuple(inner[dim] for dim in dims)}
+    if inner := _producer(x, "permute"):
+        order = inner.attributes["dims"]
+        return "permute", inner.inputs, {"dims": tuple(order[dim] for dim in dims)}
     return None
 
 
@@ -116,8 +118,8 @@ def _reshape(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
     (x,), shape = inputs, attributes["shape"]
     if same_shape(x.shape, shape):
         return x
-    if _producer(x, "reshape"):
-        return "reshape", x.node.inputs, {"shape": shape}
+    if inner := _producer(x, "reshape"):
+        return "reshape", inner.inputs, {"shape": shape}
     return None
 
 
@@ -176,9 +178,10 @@ def _without_neutral(neutral: Value, other: Value, number: int) -> Value | None:
     """``other`` if ``neutral`` is the constant ``number`` and changes neither shape nor dtype nor
     the sign of zero.
     """
-    if not _producer(neutral, "constant") or neutral.weak != other.weak and other.weak:
+    constant = _producer(neutral, "constant")
+    if not constant or neutral.weak != other.weak and other.weak:
         return None
-    value = neutral.node.attributes["value"]  # type: ignore[union-attr]
+    value = constant.attributes["value"]
     if isinstance(value, SymbolicInt) or value != number or neutral.dtype is not other.dtype:
         return None
     return None if str(value).startswith("-") else other

@@ -9,7 +9,7 @@ records it as a guard: the graph is valid only for calls in which the guard hold
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 Polynomial = dict[tuple["tuple[Atom, int]", ...], int]  # monomial -> coefficient
@@ -429,7 +429,7 @@ def same(a: Any, b: Any) -> bool:
     return a is b or key_of(a) == key_of(b)
 
 
-def same_shape(a: tuple, b: tuple) -> bool:
+def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
     """Whether two shapes are equal by algebra. Records no guard."""
     return len(a) == len(b) and all(map(same, a, b))
 

@@ -470,7 +470,7 @@ def _install_slots() -> None:
     }.items():
         setattr(Traced, f"__{slot}__", _unary_slot(method))
     Traced.__getitem__ = lambda self, index: METHODS["getitem"](self, index)
-    TracedNumber.__hash__ = Traced.__hash__  # type: ignore[method-assign]
+    setattr(TracedNumber, "__hash__", Traced.__hash__)
 
 
 def _binary_slot(name: str) -> Callable[..., Any]:

@@ -152,7 +152,7 @@ def mul(input, other):
     return elementwise("mul", input, other)
 
 
-@composite(names=["positive"], samples=unary())
+@composite(names=["positive"], views="input", samples=unary())
 def positive(input):
     """The input itself."""
     if input.dtype is dtypes.bool:
@@ -675,6 +675,10 @@ def clamp_max(input: Tensor, max):
 )
 def lerp(input, end, weight):
     """input + weight * (end - input)"""
+    if end.dtype is not input.dtype:
+        raise RuntimeError(
+            f"lerp: expected dtype {input.dtype} for `end` but got dtype {end.dtype}"
+        )
     return input + weight * (end - input)
 
 
@@ -683,6 +687,7 @@ def lerp(input, end, weight):
 )
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
+    value = build.convert(value, computed_dtype(input, tensor1, tensor2))
     return input + value * tensor1 * tensor2
 
 

@@ -12,6 +12,7 @@ from ..dtypes import dtype as DType
 from ..graph.symbols import same, same_shape
 from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
 from ..layout import normalize_dims
+from ..limits import finfo, iinfo
 from ..promotion import DIMENSIONED, NUMBER, ZERO_DIM
 
 
@@ -104,6 +105,39 @@ def full_like(x: Traced, value: Any, dtype: DType | None = None) -> Traced:
 
 def zeros_like(x: Traced) -> Traced:
     return full_like(x, 0)
+
+
+def laid_out_like(result: Traced, x: Traced) -> Traced:
+    """The result of x's shape; if the operator returns it, its dims lie in memory as x's do."""
+    result.value.like = x.value
+    return result
+
+
+def fitting(number: Any, dtype: DType, context: Context) -> Traced:
+    """An operand as a value of the dtype; RuntimeError if it is a number beyond the dtype's range."""
+    operand = lift(number, context)
+    if is_known_number(operand) and not _fits(operand, dtype):
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
+    return convert(operand, dtype)
+
+
+def is_known_number(operand: Traced) -> bool:
+    """Whether it is a number that may be compared: one of the call's or a constant."""
+    node = operand.value.node
+    return operand.weak and (node is None or node.name == "constant")
+
+
+def _fits(number: Any, dtype: DType) -> bool:
+    if dtype.is_complex or dtype is dtypes.bool:
+        return True
+    if number.dtype.is_complex:
+        return False
+    if dtype.is_integral:
+        limits = iinfo(dtype)
+        low = limits.min if dtype.is_signed else -limits.max  # negative numbers wrap around
+        return number >= low and number <= limits.max
+    infinite, largest = float("inf"), finfo(dtype).max
+    return not (number > largest and number < infinite or number < -largest and number > -infinite)
 
 
 def drop_dims(x: Traced, dims: Sequence[int]) -> Traced:

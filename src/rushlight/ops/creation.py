@@ -108,7 +108,8 @@ def full(
     )
     if dtype is None:
         dtype = number_dtype(value.dtype) if value.weak else value.dtype
-    return build.full(check_sizes((tuple(size),), "full"), value, require_dtype(dtype, "full"))
+    value = build.fitting(value, require_dtype(dtype, "full"), value.context)
+    return build.full(check_sizes((tuple(size),), "full"), value, dtype)
 
 
 @composite(names=["zeros"], methods=[], out=True, samples=_SIZE_SAMPLES)
@@ -148,6 +149,14 @@ def empty(
     return _filled(size, 0, dtype, "empty")
 
 
+def _shaped_like(input: Traced, value: Any, dtype: DType | None, memory_format: Any) -> Traced:
+    dtype = dtype or input.dtype
+    result = build.full_like(input, build.fitting(value, dtype, input.context), dtype)
+    if memory_format is None or memory_format.name == "preserve_format":
+        build.laid_out_like(result, input)
+    return result
+
+
 def _like(name: str, value: int, doc: str) -> Any:
     def body(
         input,
@@ -158,7 +167,7 @@ def _like(name: str, value: int, doc: str) -> Any:
         pin_memory: bool = False,
         memory_format: Selector = None,
     ):
-        return build.full_like(input, value, dtype or input.dtype)
+        return _shaped_like(input, value, dtype, memory_format)
 
     body.__doc__ = doc
     return composite(
@@ -183,7 +192,7 @@ def empty_like(
     memory_format: Selector = None,
 ):
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
-    return build.full_like(input, 0, dtype or input.dtype)
+    return _shaped_like(input, 0, dtype, memory_format)
 
 
 @composite(names=["full_like"], methods=[], samples=calls((Draw((2, 3)), 2), (Draw((2,)), 2.5)))
@@ -198,7 +207,7 @@ def full_like(
     memory_format: Selector = None,
 ):
     """One value everywhere, in the shape of another tensor."""
-    return build.full_like(input, fill_value, dtype or input.dtype)
+    return _shaped_like(input, fill_value, dtype, memory_format)
 
 
 def _new(name: str, value: int, doc: str) -> Any:
@@ -379,7 +388,7 @@ def fill_(self: Mutated, value):
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
             "dimensions."
         )
-    return build.full_like(self, value)
+    return build.full_like(self, build.fitting(value, self.dtype, self.context))
 
 
 @composite(name="zero_", methods=["zero_"])

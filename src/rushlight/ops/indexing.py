@@ -418,7 +418,8 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
         )
     index = _as_index(_one_dim(index))
     if build.is_number(source):
-        source = build.full(index.shape, source, input.dtype)
+        number = build.fitting(source, input.dtype, input.context)
+        source = build.full(index.shape, number, input.dtype)
     source = _one_dim(source)
     for each in range(source.ndim):
         source = build.slice_(source, each, 0, 1, index.shape[each])
@@ -540,14 +541,10 @@ def index_fill(input, dim: int, index, value: Operand):
     """input with one value at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
     index = expand_index(_vector_index("index_fill", index), input.shape, dim)
-    return _scatter(
-        "index_fill",
-        scatter_primitive,
-        input,
-        dim,
-        index,
-        build.full(index.shape, value, input.dtype),
-    )
+    value = build.fitting(value, input.dtype, input.context)
+    source = build.full(index.shape, value, input.dtype)
+    result = _scatter("index_fill", scatter_primitive, input, dim, index, source)
+    return build.laid_out_like(result, input)
 
 
 @composite(

@@ -193,7 +193,7 @@ class Record:
         self.samples = samples
         self.tolerance = tolerance
         self.onnx = onnx
-        self.operator: Callable[..., Any] | None = None
+        self.operator: Any = None
         self.__doc__ = function.__doc__
         self.__name__ = self.name
         self._register()

@@ -384,6 +384,11 @@ def _check_real(input: Traced, name: str) -> None:
 def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     _check_real(input, name)
     dims = reduced_dims(dim, input.ndim)
+    if (dim is None or dim == ()) and numel(input.shape) == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+            "the reduction dim with the 'dim' argument."
+        )
     if dim in (None, ()) and numel(input.shape) == 0:
         raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
@@ -468,6 +473,8 @@ def min(input: Tensor, dim: int | None = None, keepdim: bool = False, *, other: 
 
 def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     _check_real(input, name)
+    if input.dtype is dtypes.bool:
+        raise RuntimeError(f"{name}(): does not support bool input; convert it to an integer type")
     record = argmax_primitive if name == "argmax" else argmin_primitive
     rank = input.ndim
     if dim is None:
@@ -500,7 +507,7 @@ def argmin(input, dim: int | None = None, keepdim: bool = False):
 
 
 def _logical(input: Traced, dim: Any, keepdim: bool, reduction: Any) -> Traced:
-    dims = reduced_dims(dim, input.ndim)
+    dims = () if dim == () else reduced_dims(dim, input.ndim)
     truth = input if input.dtype is dtypes.bool else input != 0
     result = finish_dims(reduction.apply(truth, dims=dims), dims, keepdim)
     return build.convert(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result

@@ -79,6 +79,7 @@ def masked_fill(input, mask, value):
         kind.is_floating_point and input.dtype.is_integral and not build.is_number(value)
     ):
         raise RuntimeError(f"value cannot be converted to type {input.dtype} without overflow")
+    value = build.fitting(value, input.dtype, input.context)
     return build.select_where(mask, value, input, input.dtype)
 
 

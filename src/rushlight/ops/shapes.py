@@ -477,12 +477,16 @@ def flip(input, *dims: Selector):
 @composite(names=["fliplr"], samples=calls((Draw((2, 3)),)))
 def fliplr(input):
     """Reversed along dim 1."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d. (in fliplr)")
     return flip(input, 1)
 
 
 @composite(names=["flipud"], samples=calls((Draw((2, 3)),)))
 def flipud(input):
     """Reversed along dim 0."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d. (in flipud)")
     return flip(input, 0)
 
 
@@ -590,6 +594,8 @@ def concrete_size(size: Any, name: str) -> int:
 )
 def split(tensor, split_size_or_sections: Selector, dim: int = 0):
     """Pieces of a size, the last perhaps smaller, or of the given sizes."""
+    if not tensor.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     dim = normalize_dim(dim, tensor.ndim)
     size = concrete_size(tensor.shape[dim], "split")
     sections = split_size_or_sections
@@ -620,6 +626,8 @@ def split(tensor, split_size_or_sections: Selector, dim: int = 0):
 )
 def chunk(input, chunks: int, dim: int = 0):
     """At most so many pieces of equal size, the last perhaps smaller."""
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim = normalize_dim(dim, input.ndim)

@@ -67,6 +67,7 @@ class SGD(Optimizer):
             self._step(group, ready, [state[p]["momentum_buffer"] for p in ready], first=False)
         if new:
             for p in new:
+                assert p.grad is not None
                 state[p]["momentum_buffer"] = p.grad.new_empty(p.grad.shape)
             self._step(group, new, [state[p]["momentum_buffer"] for p in new], first=True)
 

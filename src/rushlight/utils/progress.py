@@ -45,8 +45,8 @@ class Progress:
     def __iter__(self) -> Iterator[Item]:
         start = time.perf_counter()
         count = 0
-        for item in self.items:  # type: ignore[union-attr]
-            yield item  # type: ignore[misc]
+        for item in self.items:
+            yield item
             count += 1
             now = time.perf_counter()
             if self.terminal and now - self.shown > 0.1:
