@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 import rushlight
-from rushlight import stages
+from rushlight import plan, stages
 from rushlight.debug import explain, plans
+from rushlight.devices import reference
+from rushlight.graph import print as graph_print
+from rushlight.graph.symbols import evaluate
 
 
 def softmax_loss(x: rushlight.Tensor) -> None:
@@ -81,6 +85,37 @@ def test_views_are_said_to_compute_nothing() -> None:
     x = rushlight.ones(3, 4).requires_grad_()
     text = explain(lambda: x.sum().backward(), stages="fusion")
     assert "nothing to compute: the results are views" in text
+
+
+def test_every_shown_graph_runs_on_the_reference_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced, legalized and backward graphs: the text gives what the graph gives."""
+    graphs = []
+    monkeypatch.setattr(plan, "graph_text", lambda graph: graphs.append(graph) or "")
+
+    def program(x: rushlight.Tensor) -> None:
+        softmax_loss(x)
+        rushlight.matmul(x.detach().int(), x.detach().int().T)
+
+    explain(program, rushlight.ones(3, 4).requires_grad_(), stages="graph")
+    names = {node.name for graph in graphs for node in graph.nodes}
+    assert len(graphs) >= 6 and {"matmul", "mul", "exp", "expand"} <= names
+    random = numpy.random.default_rng(0)
+    for graph in graphs:
+        symbols = graph.environment.symbols
+        inputs = [
+            reference.stored(
+                random.integers(-3, 3, [evaluate(n, lambda atom: atom.hint) for n in value.shape]),
+                value.dtype,
+            )
+            for value in graph.inputs
+        ]
+        ints = {a.origin[1]: a.hint for a in symbols if a.origin and a.origin[0] == "int"}
+        text = graph_print.text(graph)
+        header = text.splitlines()[0]
+        sizes = {repr(a): a.hint for a in symbols if f"{a!r}," in header or f"{a!r})" in header}
+        expected = reference.run(graph, inputs, ints)
+        for ours, theirs in zip(reference.run_text(text, inputs, sizes), expected, strict=True):
+            numpy.testing.assert_array_equal(ours.data, theirs.data)  # type: ignore[union-attr]
 
 
 def test_plans_counts_operators() -> None:

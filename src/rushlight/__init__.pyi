@@ -14,15 +14,13 @@ from .device import device as _device
 from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
 from . import autograd as autograd
-from . import check as check
+from . import debug as debug
 from . import dtypes as dtypes
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import random as random
 from . import special as special
-from . import stages as stages
-from . import tolerance as tolerance
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
@@ -205,7 +203,13 @@ def amin(
 ) -> Tensor:
     """The least element over the given dims; equal ones share the gradient."""
 
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+def aminmax(
+    input: Tensor,
+    *,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    out: Any = None,
+) -> Any:
     """The least and the greatest element."""
 
 def any(
@@ -378,16 +382,26 @@ def clamp_(
 ) -> Tensor:
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
 
-def clamp_max(input: Tensor | _Number, max: Tensor | _Number, *, out: Any = None) -> Tensor:
+def clamp_max(
+    input: Tensor | Sequence[Tensor],
+    max: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """input, but at most max."""
 
-def clamp_max_(input: Tensor | _Number, max: Tensor | _Number) -> Tensor:
+def clamp_max_(input: Tensor | Sequence[Tensor], max: Tensor | _Number) -> Tensor:
     """input, but at most max."""
 
-def clamp_min(input: Tensor | _Number, min: Tensor | _Number, *, out: Any = None) -> Tensor:
+def clamp_min(
+    input: Tensor | Sequence[Tensor],
+    min: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """input, but at least min."""
 
-def clamp_min_(input: Tensor | _Number, min: Tensor | _Number) -> Tensor:
+def clamp_min_(input: Tensor | Sequence[Tensor], min: Tensor | _Number) -> Tensor:
     """input, but at least min."""
 
 def clip(
@@ -506,10 +520,10 @@ def empty_like(
 ) -> Tensor:
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
 
-def eq(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def eq(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements are equal."""
 
-def eq_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def eq_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether the elements are equal."""
 
 def exp(input: Tensor, *, out: Any = None) -> Tensor:
@@ -537,6 +551,12 @@ def eye(
 ) -> Tensor:
     """The identity matrix."""
 
+def fix(input: Tensor, *, out: Any = None) -> Tensor:
+    """Round towards zero."""
+
+def fix_(input: Tensor) -> Tensor:
+    """Round towards zero."""
+
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """The dims from start_dim to end_dim as one."""
 
@@ -551,7 +571,10 @@ def flipud(input: Tensor) -> Tensor:
 
 float: _dtype
 
-def float_power(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor:
+def float_power(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input to the power exponent, in double precision."""
+
+def float_power_(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor:
     """input to the power exponent, in double precision."""
 
 def floor(input: Tensor, *, out: Any = None) -> Tensor:
@@ -566,10 +589,10 @@ def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any =
 def floor_divide_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """input / other rounded down."""
 
-def fmod(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def fmod(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The rest of the division rounded towards zero; it has the sign of input."""
 
-def fmod_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def fmod_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """The rest of the division rounded towards zero; it has the sign of input."""
 
 def frac(input: Tensor, *, out: Any = None) -> Tensor:
@@ -614,31 +637,41 @@ def gather(
 ) -> Tensor:
     """The elements at ``index`` along dim."""
 
-def ge(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def ge(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input >= other."""
 
-def ge_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def ge_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
 def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
 
-def greater(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def greater(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether input > other."""
 
-def greater_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def greater_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input > other."""
 
-def greater_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def greater_equal(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether input >= other."""
 
-def greater_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def greater_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
-def gt(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def gt(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input > other."""
 
-def gt_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def gt_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input > other."""
 
 half: _dtype
@@ -729,8 +762,8 @@ def index_select(
 int: _dtype
 
 def isclose(
-    input: Tensor | _Number,
-    other: Tensor | _Number,
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
     rtol: _float = 1e-05,
     atol: _float = 1e-08,
     equal_nan: _bool = False,
@@ -756,10 +789,10 @@ def layer_norm(
 ) -> Tensor:
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
 
-def le(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def le(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input <= other."""
 
-def le_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def le_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input <= other."""
 
 def lerp(
@@ -774,16 +807,21 @@ def lerp(
 def lerp_(input: Tensor | _Number, end: _float, weight: Tensor | _Number) -> Tensor:
     """input + weight * (end - input)"""
 
-def less(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def less(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input < other."""
 
-def less_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def less_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
-def less_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def less_equal(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether input <= other."""
 
-def less_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def less_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input <= other."""
 
 def linspace(
@@ -827,10 +865,15 @@ def log_softmax(
 ) -> Tensor:
     """The logarithm of softmax."""
 
-def logical_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def logical_and(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether both are not zero."""
 
-def logical_and_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def logical_and_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
     """Whether both are not zero."""
 
 def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
@@ -839,16 +882,26 @@ def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
 def logical_not_(input: Tensor) -> Tensor:
     """Whether the elements are zero."""
 
-def logical_or(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def logical_or(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether one is not zero."""
 
-def logical_or_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def logical_or_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
     """Whether one is not zero."""
 
-def logical_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def logical_xor(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether exactly one is not zero."""
 
-def logical_xor_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def logical_xor_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
     """Whether exactly one is not zero."""
 
 def logsumexp(
@@ -862,10 +915,10 @@ def logsumexp(
 
 long: _dtype
 
-def lt(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def lt(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input < other."""
 
-def lt_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def lt_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
 def masked_fill(input: Tensor | _Number, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
@@ -887,19 +940,24 @@ def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None)
     """
 
 def max(
-    input: Tensor | _Number,
-    dim: Any = None,
+    input: Tensor | Sequence[Tensor],
+    dim: _int | None = None,
     keepdim: _bool = False,
     *,
-    other: Tensor | _Number | None = None,
+    other: Any = None,
     out: Any = None,
 ) -> Any:
-    """The greatest element; with a dim (values, indices); with a tensor elementwise."""
+    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
 
-def maximum(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def maximum(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
+    *,
+    out: Any = None,
+) -> Tensor:
     """The greater of two; NaN if either is."""
 
-def maximum_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def maximum_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
     """The greater of two; NaN if either is."""
 
 def mean(
@@ -913,19 +971,24 @@ def mean(
     """The mean of all elements, or over the given dims."""
 
 def min(
-    input: Tensor | _Number,
-    dim: Any = None,
+    input: Tensor | Sequence[Tensor],
+    dim: _int | None = None,
     keepdim: _bool = False,
     *,
-    other: Tensor | _Number | None = None,
+    other: Any = None,
     out: Any = None,
 ) -> Any:
     """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
 
-def minimum(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def minimum(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | Sequence[Tensor],
+    *,
+    out: Any = None,
+) -> Tensor:
     """The lesser of two; NaN if either is."""
 
-def minimum_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def minimum_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
     """The lesser of two; NaN if either is."""
 
 def mm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -973,10 +1036,10 @@ def nansum(
 def narrow(input: Tensor, dim: _int, start: _float, length: _int) -> Tensor:
     """The ``length`` positions from start along a dim."""
 
-def ne(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def ne(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements differ."""
 
-def ne_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def ne_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether the elements differ."""
 
 def neg(input: Tensor, *, out: Any = None) -> Tensor:
@@ -994,10 +1057,15 @@ def negative_(input: Tensor) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
 
-def not_equal(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def not_equal(
+    input: Tensor | Sequence[Tensor],
+    other: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Whether the elements differ."""
 
-def not_equal_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+def not_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
     """Whether the elements differ."""
 
 def ones(
@@ -1154,7 +1222,10 @@ def reshape(input: Tensor, *shape: _int | Sequence[_int]) -> Tensor:
     """The elements in row-major order, in another shape; one size may be -1."""
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """The complex conjugate; of a real tensor, the tensor itself."""
+    """The tensor itself: conjugates and negatives are computed at once, never put off."""
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates and negatives are computed at once, never put off."""
 
 def rms_norm(
     input: Tensor | _Number,
@@ -1180,7 +1251,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     """One over the square root."""
 
 def rsub(
-    input: Tensor | _Number,
+    input: Tensor | Sequence[Tensor],
     other: Tensor | _Number,
     *,
     alpha: Tensor | _Number = 1,
@@ -1295,7 +1366,7 @@ def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
 def sqrt_(input: Tensor) -> Tensor:
     """The square root."""
 
-def square(input: Tensor) -> Tensor:
+def square(input: Tensor, *, out: Any = None) -> Tensor:
     """input * input"""
 
 def square_(input: Tensor) -> Tensor:
@@ -1372,8 +1443,8 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over the given dims."""
 
-def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Two dims exchanged."""
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """Two dims exchanged; NumPy's name for transpose."""
 
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dims exchanged."""

@@ -414,6 +414,10 @@ class Tensor:
         """exp(input) - 1, accurate near zero."""
     def fill_(self, value: Tensor | _Number) -> Tensor:
         """Set every element to a number or 0-d tensor."""
+    def fix(self) -> Tensor:
+        """Round towards zero."""
+    def fix_(self) -> Tensor:
+        """Round towards zero."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dims from start_dim to end_dim as one."""
     def flip(self, *dims: _int | Sequence[_int]) -> Tensor:
@@ -425,6 +429,8 @@ class Tensor:
     def float(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to float32."""
     def float_power(self, exponent: Tensor | _Number) -> Tensor:
+        """input to the power exponent, in double precision."""
+    def float_power_(self, exponent: Tensor | _Number) -> Tensor:
         """input to the power exponent, in double precision."""
     def floor(self) -> Tensor:
         """Round down."""
@@ -556,7 +562,7 @@ class Tensor:
         """Whether the layout is sparse."""
     def isclose(
         self,
-        other: Tensor | _Number,
+        other: Tensor | Sequence[Tensor],
         rtol: _float = 1e-05,
         atol: _float = 1e-08,
         equal_nan: _bool = False,
@@ -606,21 +612,21 @@ class Tensor:
         """The natural logarithm."""
     def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """The logarithm of softmax."""
-    def logical_and(self, other: Tensor | _Number) -> Tensor:
+    def logical_and(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether both are not zero."""
-    def logical_and_(self, other: Tensor | _Number) -> Tensor:
+    def logical_and_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether both are not zero."""
     def logical_not(self) -> Tensor:
         """Whether the elements are zero."""
     def logical_not_(self) -> Tensor:
         """Whether the elements are zero."""
-    def logical_or(self, other: Tensor | _Number) -> Tensor:
+    def logical_or(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether one is not zero."""
-    def logical_or_(self, other: Tensor | _Number) -> Tensor:
+    def logical_or_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether one is not zero."""
-    def logical_xor(self, other: Tensor | _Number) -> Tensor:
+    def logical_xor(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether exactly one is not zero."""
-    def logical_xor_(self, other: Tensor | _Number) -> Tensor:
+    def logical_xor_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """Whether exactly one is not zero."""
     def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))); shifting by the maximum prevents overflow."""
@@ -646,17 +652,11 @@ class Tensor:
         """The matrix product; a vector counts as a row on the left and a column on the right; batch
         dims broadcast.
         """
-    def max(
-        self,
-        dim: Any = None,
-        keepdim: _bool = False,
-        *,
-        other: Tensor | _Number | None = None,
-    ) -> Any:
-        """The greatest element; with a dim (values, indices); with a tensor elementwise."""
-    def maximum(self, other: Tensor | _Number) -> Tensor:
+    def max(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
+        """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    def maximum(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """The greater of two; NaN if either is."""
-    def maximum_(self, other: Tensor | _Number) -> Tensor:
+    def maximum_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """The greater of two; NaN if either is."""
     def mean(
         self,
@@ -666,17 +666,11 @@ class Tensor:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """The mean of all elements, or over the given dims."""
-    def min(
-        self,
-        dim: Any = None,
-        keepdim: _bool = False,
-        *,
-        other: Tensor | _Number | None = None,
-    ) -> Any:
+    def min(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
         """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
-    def minimum(self, other: Tensor | _Number) -> Tensor:
+    def minimum(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """The lesser of two; NaN if either is."""
-    def minimum_(self, other: Tensor | _Number) -> Tensor:
+    def minimum_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
         """The lesser of two; NaN if either is."""
     def mm(self, mat2: Tensor | _Number) -> Tensor:
         """The product of two matrices."""
@@ -890,8 +884,12 @@ class Tensor:
         """The elements in row-major order, in another shape; one size may be -1."""
     def reshape_as(self, other: Tensor | _Number) -> Tensor:
         """The elements in the shape of another tensor."""
+    def resize_(self, *size: Any) -> Tensor:
+        """resize_(*sizes): give the tensor other sizes; elements beyond the former ones are not set."""
     def resolve_conj(self) -> Tensor:
-        """The complex conjugate; of a real tensor, the tensor itself."""
+        """The tensor itself: conjugates and negatives are computed at once, never put off."""
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: conjugates and negatives are computed at once, never put off."""
     def retain_grad(self) -> None:
         """Let backward passes set `.grad` of this tensor although it is not a leaf."""
     @property
@@ -1029,8 +1027,8 @@ class Tensor:
         """The sum of all elements, or over the given dims."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
         """The sum over the dims that broadcasting from ``size`` would add or stretch."""
-    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
-        """Two dims exchanged."""
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """Two dims exchanged; NumPy's name for transpose."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dims exchanged."""
     def t(self) -> Tensor:

@@ -44,5 +44,8 @@ def logsumexp(
 ) -> Tensor:
     """log(sum(exp(input))); shifting by the maximum prevents overflow."""
 
+def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
+    """Round to the nearest number of this many decimals, halves to even."""
+
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""

@@ -72,8 +72,9 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
         ):
             done.add(id(record))
             install_record(record, namespace, resolve)
-    from . import indexing
+    from . import indexing, inplace_views
 
+    inplace_views.install()
     _core.register("getitem", indexing.getitem)
     _core.register("setitem", indexing.setitem)
     for name in CORE_OPERATORS:
@@ -92,7 +93,7 @@ def install_record(
         prefix, _, name = path.rpartition(".")
         setattr(resolve(prefix) if prefix else namespace, name, record.operator)
     for name in record.methods:
-        if not name.startswith("__"):  # the number slots are native
+        if not (name.startswith("__") and hasattr(Tensor, name)):  # number slots are native
             setattr(Tensor, name, record.operator)
     if record.inplace:
         inplace = make_operator(record, inplace=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calls import Ref
+from calls import Dtype, Ref
 from drawing import Drawing, broadcasts, dtype
 
 Arguments = list[Any]
@@ -96,6 +96,10 @@ def dims(d: Drawing, args: Arguments) -> Any:
     return tuple(dim(d, args) for _ in range(d.integer(0, 2)))
 
 
+def dim_tuple(d: Drawing, args: Arguments) -> tuple[int, ...]:
+    return tuple(dim(d, args) for _ in range(d.integer(1, 2)))
+
+
 def order(d: Drawing, args: Arguments) -> tuple[int, ...]:
     rank = d.value(args[0]).ndim
     result = list(range(rank))
@@ -119,6 +123,10 @@ def one_of(*options: Any) -> Any:
 
 def some_dtype(d: Drawing, args: Arguments) -> Any:
     return dtype(d)
+
+
+def floating_dtype(d: Drawing, args: Arguments) -> Any:
+    return Dtype(d.choice(("float64", "float32", "bfloat16", "float16")))
 
 
 def shape(d: Drawing, args: Arguments) -> tuple[int, ...]:

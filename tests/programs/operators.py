@@ -12,7 +12,7 @@ from calls import Call, Dtype, Ref
 from drawing import Drawing
 from memory import PRECISION, dtype_name, numbers
 from program import ULPS, Program
-from tolerance import magnitudes, slack_of_normalization, slack_of_softmax, undefined
+from tolerance import magnitudes, result_in_pytorch, slack_of_normalization, slack_of_softmax, undefined
 
 import torch
 from rushlight.ops.record import FUNCTIONS
@@ -45,18 +45,20 @@ class Operator:
                 kwargs[name] = strategy(drawing, args)
         form = drawing.choice(self.forms)
         if form == "o":
-            kwargs["out"] = out(drawing, args)
+            kwargs["out"] = out(drawing, Call(self.name, args, kwargs))
         last = self.name.rpartition(".")[2]
         path = {"f": self.name, "o": self.name, "m": f".{last}", "i": f".{last}_", "x": self.name}[form]
         return Call(path, args, kwargs)
 
 
-def out(drawing: Drawing, args: list[Any]) -> Ref:
-    first = args[0][0] if isinstance(args[0], list) else args[0]
-    if isinstance(first, Ref) and drawing.percent(40):
-        x = drawing.value(first)
-        return drawing.leaf(x.shape, dtype_name(x))
-    return drawing.tensor()
+def out(drawing: Drawing, call: Call) -> Ref:
+    """A tensor for the result: one that fits, one that must be resized or converted into, or any."""
+    expected = result_in_pytorch(drawing.program, call)
+    if expected is None or drawing.percent(10):
+        return drawing.tensor()
+    kind = drawing.integer(0, 9)
+    shape = (2, 5) if kind == 0 else expected.shape
+    return drawing.leaf(shape, None if kind == 1 else dtype_name(expected))
 
 
 def run(program: Program, drawing: Drawing, operator: Operator) -> None:
@@ -167,7 +169,7 @@ PARTICULAR_OPERATORS = [
     Operator("all", (a.tensor,), REDUCTION, "fmo"),
     Operator("count_nonzero", (a.tensor,), {"dim": (60, a.dims)}, "fm"),
     Operator("cumsum", (a.tensor, a.dim), DTYPE, "fmi", magnitudes),
-    Operator("logsumexp", (a.floating, a.dims), KEEPDIM, "fm", slack_of_softmax),
+    Operator("logsumexp", (a.floating, a.dim), KEEPDIM, "fm", slack_of_softmax),
     # matrix products
     Operator("matmul", (a.tensor, a.matrix_partner), forms="fmo", slack=magnitudes),
     Operator("mm", (a.ranked(2, 2), a.matrix), forms="fmo", slack=magnitudes),
@@ -192,7 +194,7 @@ PARTICULAR_OPERATORS = [
     Operator("unbind", (a.tensor,), {"dim": (50, a.dim)}),
     Operator("chunk", (a.tensor, a.one_of(2, 1, 3, 0)), {"dim": (50, a.dim)}),
     Operator("split", (a.tensor, a.one_of(2, 1, (1, 2), 0, (3,))), {"dim": (50, a.dim)}),
-    Operator("flip", (a.tensor, a.dims)),
+    Operator("flip", (a.tensor, a.dim_tuple)),
     Operator(".repeat", (a.tensor, a.repeats), forms="x"),
     Operator("[]", (a.tensor, a.subscript), forms="x"),
     Operator("[]", (a.tensor, a.subscript), forms="x"),
@@ -227,8 +229,8 @@ PARTICULAR_OPERATORS = [
     Operator("ones_like", (a.tensor,), DTYPE, "f"),
     Operator("full_like", (a.tensor, a.number), DTYPE, "f"),
     # neural networks
-    Operator("softmax", (a.floating, a.dim), {"dtype": (15, a.some_dtype)}, "fm", slack_of_softmax),
-    Operator("log_softmax", (a.floating, a.dim), {"dtype": (15, a.some_dtype)}, "fm", slack_of_softmax),
+    Operator("softmax", (a.floating, a.dim), {"dtype": (15, a.floating_dtype)}, "fm", slack_of_softmax),
+    Operator("log_softmax", (a.floating, a.dim), {"dtype": (15, a.floating_dtype)}, "fm", slack_of_softmax),
     Operator(
         "nn.functional.layer_norm", (a.floating, a.trailing_shape, a.affine, a.affine), {}, "f", slack_of_normalization
     ),

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy
 from calls import Call, Dtype, Ref, resolve
-from memory import PRECISION, dtype_name, numbers
+from memory import PRECISION, dtype_name, numbers, storage_place
 from program import Program
 
 import torch
 
 MOST = 1e15  # beyond it squares and sums may overflow
+
+
+def result_in_pytorch(program: Program, call: Call) -> Any:
+    """What a call that writes nothing gives in PyTorch: a tensor, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = call.run(program.theirs, torch)
+    except Exception:  # the call under test will raise too
+        return None
+    return result if isinstance(result, torch.Tensor) else None
 
 
 def _epsilon(program: Program, call: Call) -> float:
@@ -107,7 +119,19 @@ def undefined(program: Program, call: Call) -> bool:
     tensors = [program.theirs[index] for index in call.tensors()]
     if name in CONVERTING and _converts_to_integers(call, tensors) and _beyond_integers(tensors, call):
         return True
+    if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
+        return True
     return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
+
+
+def _writes_into_arguments(program: Program, call: Call) -> bool:
+    """Whether out= shares memory with an argument: PyTorch may resize or clear it before it reads."""
+    target = call.kwargs.get("out")
+    if target is None:
+        return False
+    place = storage_place(program.theirs[target.index])[0]
+    others = Call(call.path, call.args).tensors()
+    return any(index == target.index or storage_place(program.theirs[index])[0] == place != 0 for index in others)
 
 
 def _converts_to_integers(call: Call, tensors: list[Any]) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-# A hung program says where its threads are before the test gives up.
-_PRELUDE = "import faulthandler; faulthandler.enable(); faulthandler.dump_traceback_later({}, exit=True)\n"
+# A program that crashes, or hangs and is sent SIGABRT, says where its threads are.
+_PRELUDE = "import faulthandler; faulthandler.enable()\n"
 
 
 def start_program(
-    text: str, *arguments: object, timeout: float = 120, cache: Path | None = None, **environment: str
+    text: str, *arguments: object, cache: Path | None = None, **environment: str
 ) -> subprocess.Popen:
     """Start Python on a program's text; its tests' support modules are importable."""
     path = os.pathsep.join([str(FOLDER), *filter(None, sys.path)])
@@ -23,7 +24,7 @@ def start_program(
     if cache is not None:
         settings["RUSHLIGHT_CACHE_DIR"] = str(cache)
     return subprocess.Popen(
-        [sys.executable, "-c", _PRELUDE.format(timeout) + textwrap.dedent(text), *map(str, arguments)],
+        [sys.executable, "-c", _PRELUDE + textwrap.dedent(text), *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -34,9 +35,9 @@ def start_program(
 def finish_program(process: subprocess.Popen, timeout: float = 120) -> str:
     """What a program printed; an AssertionError with its errors if it failed, crashed or hung."""
     try:
-        output, errors = process.communicate(timeout=timeout + 30)
+        output, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        process.kill()
+        process.send_signal(signal.SIGABRT)
         output, errors = process.communicate()
         raise AssertionError(f"the program hung\n{output}\n{errors}") from None
     assert process.returncode == 0, f"exit status {process.returncode}\n{output}\n{errors}"
@@ -47,25 +48,17 @@ def run_program(
     text: str, *arguments: object, timeout: float = 120, cache: Path | None = None, **environment: str
 ) -> str:
     """Run a program to its end and return what it printed."""
-    process = start_program(text, *arguments, timeout=timeout, cache=cache, **environment)
+    process = start_program(text, *arguments, cache=cache, **environment)
     return finish_program(process, timeout)
 
 
-def wait_for_child(child: int, seconds: float) -> int:
-    """The exit status of a forked child; one that hangs says where and counts as failed."""
-    import time
-
+def wait_for_child(child: int, seconds: float = 60) -> int:
+    """The exit status of a forked child; one that hangs prints its stacks and counts as aborted."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return -9
-
-
-def limit_child(seconds: float) -> None:
-    """In a forked child: print all stacks and end when it takes longer."""
-    faulthandler.dump_traceback_later(seconds, exit=True)
+    os.kill(child, signal.SIGABRT)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

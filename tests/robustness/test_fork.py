@@ -16,7 +16,7 @@ _BUSY_PARENT = """
 import os, sys, threading
 import rushlight as rl
 from fresh_kernels import KINDS, fresh_operator
-from robustness_support import limit_child, wait_for_child
+from robustness_support import wait_for_child
 
 rl.set_num_threads(2)
 stop = threading.Event()
@@ -75,7 +75,6 @@ _FORKS = (
 for number in range(50):
     child = os.fork()
     if child == 0:
-        limit_child(60)
         try:
             work(number)
         except BaseException:
@@ -83,7 +82,7 @@ for number in range(50):
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
-    status = wait_for_child(child, 90)
+    status = wait_for_child(child)
     if status:
         stop.set()
         sys.exit(f"child {number} ended with status {status}")
@@ -97,7 +96,6 @@ _MULTIPROCESSING = (
 import multiprocessing
 
 def worker(tasks, results):
-    limit_child(100)
     for number in iter(tasks.get, None):
         work(number)
         x = rl.arange(12.0).reshape(3, 4) + number
@@ -151,7 +149,7 @@ def test_a_child_of_a_child(cache_folder):
         if child == 0:
             descend(depth + 1)
             os._exit(0)
-        assert wait_for_child(child, 60) == 0
+        assert wait_for_child(child) == 0
 
     descend(0)
     """
@@ -175,7 +173,7 @@ def test_the_memory_limit_and_counts_hold_in_a_child(cache_folder):
         del more
         assert _core.allocator_statistics()["in_use"] == before
         os._exit(0)
-    assert wait_for_child(child, 60) == 0
+    assert wait_for_child(child) == 0
     assert (kept == 1).all()
     """
     run_program(program, cache=cache_folder)

@@ -186,10 +186,9 @@ class Lowering:
         """Elementwise results of inputs take over the inputs' order of dims; everything else is contiguous."""
         if not any(value is each for each in self.graph.outputs):
             return "contiguous"
+        operands = elementwise_inputs(value)
         if value.like in self.tensors:
             operands = [(value.like, ())]
-        else:
-            operands = elementwise_inputs(value)
         if operands is None:
             return "contiguous"
         views = [self.view(source, chain) for source, chain in operands if source in self.buffer]

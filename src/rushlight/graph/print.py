@@ -39,7 +39,7 @@ class _Printer:
             self.names[value] = value.name or f"a{position}"
         for position, value in enumerate(output for node in graph.nodes for output in node.outputs):
             self.names[value] = f"v{position}"
-        self.lone = {}  # symbols that an input's shape tells
+        self.lone: dict[str, str] = {}  # symbols that an input's shape tells
         for value in graph.inputs:
             for dim, size in enumerate(value.shape):
                 if isinstance(size, SymbolicInt):

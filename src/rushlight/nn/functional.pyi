@@ -82,6 +82,8 @@ def linear(
     input: Tensor | _Number,
     weight: Tensor | _Number,
     bias: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """input @ weight.T + bias"""
 
@@ -114,7 +116,7 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability of the target class."""
 
-def relu(input: Tensor, *, out: Any = None) -> Tensor:
+def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else 0."""
 
 def rms_norm(

@@ -19,7 +19,7 @@ from .conversion import require_dtype
 from .kinds import Kind, Output, Source
 from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive
 from .samples import Draw, calls
-from .shapes import expanded_shape
+from .shapes import concrete_size, expanded_shape
 
 
 class _Full(Kind):
@@ -287,18 +287,32 @@ def arange(
     """The numbers start, start + step, ... before end."""
     if end is None:
         start, end = 0, start
+    bounds = (start, end, step)
+    whole = all(isinstance(each, int | SymbolicInt) for each in bounds)
+    if dtype is None:
+        dtype = dtypes.int64 if whole else dtypes.get_default_dtype()
+    dtype = require_dtype(dtype, "arange")
+    if not whole:
+        start, end, step = (float(concrete_size(each, "arange")) for each in bounds)
+        if not (math.isfinite(start) and math.isfinite(end)):
+            raise RuntimeError(f"unsupported range: {start} -> {end} (in arange)")
     if step == 0:
         raise RuntimeError("step must be nonzero (in arange)")
     if (end < start) if step > 0 else (end > start):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign (in arange)")
-    whole = all(isinstance(each, int | SymbolicInt) for each in (start, end, step))
-    if dtype is None:
-        dtype = dtypes.int64 if whole else dtypes.get_default_dtype()
     if whole:
-        counts = build.iota(-((start - end) // step))
-    else:
-        counts = build.convert(build.iota(math.ceil((end - start) / step)), dtypes.float64)
-    return build.convert(counts * step + start, require_dtype(dtype, "arange"))
+        return build.convert(build.iota(-((start - end) // step)) * step + start, dtype)
+    if dtype.is_integral:  # all arithmetic is in that type
+        first, last, stride = math.trunc(start), math.trunc(end), math.trunc(step)
+        if dtype is not dtypes.int64:
+            count = math.ceil((end - start) / step)
+        elif stride:
+            count = -((first - last) // stride)
+        else:
+            raise ValueError("step must be nonzero (in arange)")
+        return build.convert(build.iota(count) * stride + first, dtype)
+    counts = build.convert(build.iota(math.ceil((end - start) / step)), dtypes.float64)
+    return build.convert(counts * step + start, dtype)
 
 
 @composite(
@@ -308,8 +322,8 @@ def arange(
     samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0)),
 )
 def linspace(
-    start,
-    end,
+    start: Operand,
+    end: Operand,
     steps: Size,
     *,
     dtype: DType | None = None,
@@ -318,17 +332,32 @@ def linspace(
     pin_memory: bool = False,
 ):
     """``steps`` numbers at equal distances from start to end, both included."""
+    if not isinstance(steps, int | SymbolicInt):
+        raise TypeError(f"linspace(): argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative (got {steps}, in linspace)")
-    dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "linspace")
-    counts = build.convert(build.iota(steps), dtypes.float64)
+    if start.shape or end.shape:
+        raise RuntimeError(
+            "linspace only supports 0-dimensional start and end tensors, but got start with "
+            f"{start.ndim} dimension(s) and end with {end.ndim} dimension(s)."
+        )
+    is_complex = start.dtype.is_complex or end.dtype.is_complex
+    if dtype is None:
+        default = dtypes.get_default_dtype()
+        dtype = default.to_complex() if is_complex else default
+    dtype = require_dtype(dtype, "linspace")
+    compute = dtypes.complex128 if dtype.is_complex else dtypes.float64
+    if dtype.is_integral:
+        start, end = (build.convert(each, dtypes.int64) for each in (start, end))
+    start, end = (build.convert(each, compute) for each in (start, end))
+    counts = build.convert(build.iota(steps), compute)
     if steps == 1:
         return build.convert(counts + start, dtype)
     step = (end - start) / (steps - 1)
     backward = end - step * (steps - 1 - counts)
+    forward = build.iota(steps) < steps // 2
     return build.convert(
-        build.select_where(counts < steps // 2, counts * step + start, backward, dtypes.float64),
-        dtype,
+        build.select_where(forward, counts * step + start, backward, compute), dtype
     )
 
 
@@ -391,7 +420,7 @@ def fill_(self: Mutated, value):
     return build.full_like(self, build.fitting(value, self.dtype, self.context))
 
 
-@composite(name="zero_", methods=["zero_"])
+@composite(name="zero_", names=["zero_"], methods=["zero_"])
 def zero_(self: Mutated):
     """Set every element to zero."""
     return build.zeros_like(self)

@@ -10,7 +10,7 @@ import numpy
 from .. import dtypes
 from ..graph.symbols import same, same_shape
 from ..graph.trace import Traced
-from ..layout import broadcast_shapes, normalize_dim
+from ..layout import broadcast_shapes, normalize_dim, numel
 from . import build
 from .kinds import Host, Indexing, Kind, Output, shifted, with_batch
 from .record import NONE, Operand, composite, op, primitive, unsupported
@@ -72,7 +72,15 @@ def add_at_zeros(x: Traced, index: Traced, source: Traced, dim: int) -> Traced:
     transpose=(lambda g, x, index, dim: add_at_zeros(x, index, g, dim), None),
 )
 def gather_primitive(x, index, dim):
-    """x at ``index`` along dim, elsewhere at the index's own place."""
+    """x at ``index`` along dim, elsewhere at the index's own place; both have one size there."""
+
+
+def gather_at(x: Traced, index: Traced, dim: int) -> Traced:
+    """The elements at ``index``, which may be smaller than x along the other dims too."""
+    for each, size in enumerate(index.shape):
+        if each != dim and not same(size, x.shape[each]):
+            x = build.slice_(x, each, 0, 1, size)
+    return gather_primitive.apply(x, index, dim=dim)
 
 
 @primitive(
@@ -84,7 +92,7 @@ def gather_primitive(x, index, dim):
             g, index, build.zeros_like(source), dim=dim
         ),
         None,
-        lambda g, x, index, source, dim: gather_primitive.apply(g, index, dim=dim),
+        lambda g, x, index, source, dim: gather_at(g, index, dim),
     ),
 )
 def scatter_primitive(x, index, source, dim):
@@ -98,11 +106,31 @@ def scatter_primitive(x, index, source, dim):
     transpose=(
         lambda g, x, index, source, dim: g,
         None,
-        lambda g, x, index, source, dim: gather_primitive.apply(g, index, dim=dim),
+        lambda g, x, index, source, dim: gather_at(g, index, dim),
     ),
 )
 def scatter_add_primitive(x, index, source, dim):
     """x with the elements of source (shaped like index) added at ``index`` along dim."""
+
+
+def _scatter_multiply_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
+    if not index.ndim:
+        return x * source
+    result = x.copy()
+    numpy.multiply.at(result, _places(index, dim, x.shape[dim]), source)
+    return result
+
+
+@primitive(
+    Host(lambda environment, x, index, source, dim: [(x.dtype, tuple(x.shape), False)]),
+    name="scatter_multiply",
+    reference=_scatter_multiply_arrays,
+    vjp=unsupported("the derivative for scatter with reduce='multiply' is not implemented"),
+    jvp=unsupported("the derivative for scatter with reduce='multiply' is not implemented"),
+    batch=unsupported("scatter with reduce='multiply' has no batching rule"),
+)
+def scatter_multiply_primitive(x, index, source, dim):
+    """x with the elements of source (shaped like index) multiplied in at ``index`` along dim."""
 
 
 # ---------------------------------------------------------------- primitives along several dims
@@ -292,19 +320,19 @@ def index_put_primitive(x, values, *indices, dims, accumulate):
 
 
 @primitive(
-    Host(lambda environment, x: [(dtypes.int64, (environment.unbacked(), len(x.shape)), False)]),
-    names=["_nonzero_rows"],
+    Host(lambda environment, x: [(dtypes.int64, (len(x.shape), environment.unbacked()), False)]),
+    names=["_nonzero_places"],
     methods=[],
     derivative=NONE,
     batch=unsupported("nonzero gives each example another number of rows, which vmap cannot stack"),
     reference=lambda x: (
-        numpy.stack(numpy.nonzero(x), axis=1).astype(numpy.int64)
+        numpy.stack(numpy.nonzero(x)).astype(numpy.int64)
         if x.ndim
-        else numpy.zeros((int(bool(x)), 0), numpy.int64)
+        else numpy.zeros((0, int(bool(x))), numpy.int64)
     ),
 )
-def nonzero_rows(x):
-    """The places of the elements that are not zero, one a row, in row-major order."""
+def nonzero_places(x):
+    """The places of the elements that are not zero, one a column, in row-major order."""
 
 
 # The bodies below use operators only, no primitives: the runtime runs them one by one, each with
@@ -321,15 +349,15 @@ def nonzero_rows(x):
 def nonzero(input, *, as_tuple: bool = False):
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
     if not as_tuple:
-        return nonzero_rows(input)
-    rows = nonzero_rows(input if input.ndim else op.reshape(input, (1,)))
-    return tuple(op.select(rows, 1, dim) for dim in range(max(input.ndim, 1)))
+        return op.transpose(nonzero_places(input), 0, 1)
+    places = nonzero_places(input if input.ndim else op.reshape(input, (1,)))
+    return tuple(op.select(places, 0, dim) for dim in range(max(input.ndim, 1)))
 
 
 @composite(names=["argwhere"], samples=calls((Draw((3, 4), -1, 2),)))
 def argwhere(input):
     """The places of the elements that are not zero, one a row."""
-    return nonzero_rows(input)
+    return nonzero(input)
 
 
 _MASKS = (Draw((2, 3), 0, 2, dtype=dtypes.bool), Draw((2, 1), 0, 2, dtype=dtypes.bool))
@@ -337,7 +365,7 @@ _MASKS = (Draw((2, 3), 0, 2, dtype=dtypes.bool), Draw((2, 1), 0, 2, dtype=dtypes
 
 @composite(
     names=["masked_select"],
-    out=True,
+    out="apart",
     samples=calls((Draw((2, 3)), _MASKS[0]), (Draw((3,)), _MASKS[1])),
 )
 def masked_select(input, mask):
@@ -354,6 +382,8 @@ def masked_select(input, mask):
 
 
 def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any = None) -> None:
+    if numel(index.shape) == 0:
+        return
     if index.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
@@ -363,6 +393,11 @@ def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any 
             "Index tensor must have the same number of dimensions as self tensor: "
             f"{list(index.shape)} and {list(input.shape)} "
             f"(in {name})"
+        )
+    if isinstance(source, Traced) and source.shape and max(source.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as src tensor: "
+            f"{list(index.shape)} and {list(source.shape)} (in {name})"
         )
     for each in range(index.ndim):
         if input.ndim and each != dim and index.shape[each] > input.shape[each]:
@@ -391,7 +426,8 @@ _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 
 @composite(
     names=["gather"],
-    out=True,
+    out="apart",
+    index_error=RuntimeError,
     onnx="GatherElements",
     samples=calls(
         (Draw((2, 3)), 0, _INDEX),
@@ -404,7 +440,9 @@ def gather(input, dim: int, index, *, sparse_grad: bool = False):
     """The elements at ``index`` along dim."""
     dim = normalize_dim(dim, input.ndim)
     _check_index("gather", input, dim, index)
-    result = gather_primitive.apply(_one_dim(input), _as_index(_one_dim(index)), dim=dim)
+    if numel(index.shape) == 0:
+        return build.full(index.shape, 0, input.dtype)
+    result = gather_at(_one_dim(input), _as_index(_one_dim(index)), dim)
     return build.reshape(result, index.shape)
 
 
@@ -416,13 +454,16 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
             f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and "
             f"{source.dtype}"
         )
+    if numel(index.shape) == 0:
+        return input
     index = _as_index(_one_dim(index))
     if build.is_number(source):
         number = build.fitting(source, input.dtype, input.context)
         source = build.full(index.shape, number, input.dtype)
     source = _one_dim(source)
     for each in range(source.ndim):
-        source = build.slice_(source, each, 0, 1, index.shape[each])
+        if not same(source.shape[each], index.shape[each]):
+            source = build.slice_(source, each, 0, 1, index.shape[each])
     return build.reshape(record.apply(_one_dim(input), index, source, dim=dim), input.shape)
 
 
@@ -430,6 +471,7 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
     names=["scatter"],
     inplace=True,
     out=True,
+    index_error=RuntimeError,
     onnx="ScatterElements",
     samples=calls(
         (Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
@@ -445,15 +487,16 @@ def scatter(input, dim: int, index, src=None, *, value: Operand = None, reduce: 
         return _scatter("scatter", scatter_primitive, input, dim, index, source)
     if reduce == "add":
         return _scatter("scatter", scatter_add_primitive, input, dim, index, source)
-    raise NotImplementedError(
-        f"scatter(): reduce={reduce!r} is not supported; use reduce='add' or no reduction"
-    )
+    if reduce == "multiply":
+        return _scatter("scatter", scatter_multiply_primitive, input, dim, index, source)
+    raise RuntimeError("reduce argument must be either add or multiply. (in scatter)")
 
 
 @composite(
     names=["scatter_add"],
     inplace=True,
     out=True,
+    index_error=RuntimeError,
     samples=calls(
         (Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
         (Draw((2, 3)), 1, _INDEX, Draw((2, 3))),
@@ -513,8 +556,13 @@ def index_select(input, dim: int, index):
 def index_add(input, dim: int, index, source, *, alpha: Operand = 1):
     """input with alpha * source added at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
-    index = expand_index(_vector_index("index_add", index), input.shape, dim)
-    return _scatter(
+    rest = [tuple(x.shape[:dim]) + tuple(x.shape[dim + 1 :]) for x in (input, source)]
+    if max(source.ndim, 1) != max(input.ndim, 1) or rest[0] != rest[1]:
+        raise RuntimeError(
+            "index_add(): source tensor shape must match self tensor shape, excluding the specified "
+            f"dimension. Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
+        )
+    return _at_positions(
         "index_add", scatter_add_primitive, input, dim, index, build.scaled(source, alpha)
     )
 
@@ -527,9 +575,7 @@ def index_add(input, dim: int, index, source, *, alpha: Operand = 1):
 )
 def index_copy(input, dim: int, index, source):
     """input with source at the positions of a 1-d index along dim."""
-    dim = normalize_dim(dim, input.ndim)
-    index = expand_index(_vector_index("index_copy", index), input.shape, dim)
-    return _scatter("index_copy", scatter_primitive, input, dim, index, source)
+    return _at_positions("index_copy", scatter_primitive, input, dim, index, source)
 
 
 @composite(
@@ -538,13 +584,40 @@ def index_copy(input, dim: int, index, source):
     samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), 2.0)),
 )
 def index_fill(input, dim: int, index, value: Operand):
-    """input with one value at the positions of a 1-d index along dim."""
+    """input with one value at the positions of a 1-d index along dim; negative ones count from the
+    end.
+    """
+    if isinstance(value, Traced) and value.shape:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
     dim = normalize_dim(dim, input.ndim)
-    index = expand_index(_vector_index("index_fill", index), input.shape, dim)
+    index = _vector_index("index_fill", index)
+    size = _one_dim(input).shape[dim]
+    hit = index_put_primitive.apply(
+        build.full((size,), False, dtypes.bool),
+        build.full(index.shape, True, dtypes.bool),
+        index,
+        dims=(0,),
+        accumulate=False,
+    )
+    along = [size if each == dim else 1 for each in range(input.ndim)]
     value = build.fitting(value, input.dtype, input.context)
-    source = build.full(index.shape, value, input.dtype)
-    result = _scatter("index_fill", scatter_primitive, input, dim, index, source)
-    return build.laid_out_like(result, input)
+    return build.select_where(build.reshape(hit, along), value, input, input.dtype)
+
+
+def _at_positions(
+    name: str, record: Any, input: Traced, dim: int, index: Traced, source: Traced
+) -> Traced:
+    """input with source at the positions of a 1-d index along dim."""
+    dim = normalize_dim(dim, input.ndim)
+    index = _vector_index(name, index)
+    whole = _one_dim(input)
+    index = expand_index(index, whole.shape, dim)
+    if not source.ndim and (not input.ndim or name == "index_fill"):
+        source = build.expand(source, index.shape)
+    return build.reshape(_scatter(name, record, whole, dim, index, source), input.shape)
 
 
 @composite(
@@ -553,9 +626,11 @@ def index_fill(input, dim: int, index, value: Operand):
     samples=calls((Draw((2, 5)), _INDEX, 1)),
 )
 def take_along_dim(input, indices, dim: int | None = None):
-    """The elements at indices along dim, both broadcast elsewhere."""
+    """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
+    end.
+    """
     if dim is None:
-        return gather(op.flatten(input), 0, op.flatten(indices))
+        input, indices, dim = op.flatten(input), op.flatten(indices), 0
     dim = normalize_dim(dim, input.ndim)
     if input.ndim != indices.ndim:
         raise RuntimeError(
@@ -569,4 +644,5 @@ def take_along_dim(input, indices, dim: int | None = None):
     ]
     input = build.expand(input, lead)
     lead[dim] = indices.shape[dim]
-    return gather(input, dim, build.expand(indices, lead))
+    indices = build.expand(_as_index(indices), lead)
+    return gather(input, dim, op.where(indices < 0, indices + input.shape[dim], indices))

@@ -30,7 +30,13 @@ def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
             f"{name}(): argument 'tensors' must be tuple of Tensors, not {type(tensors).__name__}"
         )
     if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
+        raise ValueError(f"torch.{name}(): expected a non-empty list of Tensors")
+    for position, x in enumerate(tensors):
+        if not isinstance(x, Traced):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got {type(x).__name__} "
+                f"(in {name})"
+            )
     return tensors
 
 
@@ -42,7 +48,7 @@ def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
 @composite(
     names=["cat", "concat", "concatenate"],
     methods=[],
-    out=True,
+    out="apart",
     onnx="Concat",
     samples=calls(
         ([Draw((2, 3)), Draw((1, 3))],),

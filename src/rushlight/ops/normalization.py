@@ -159,16 +159,19 @@ def _normalized_dims(
     return tuple(range(input.ndim - len(shape), input.ndim))
 
 
+_LAYER_NORM_SAMPLES = (
+    (Draw((4, 5)), (5,), None, None, 1e-05),
+    (Draw((2, 3, 4)), (3, 4), Draw((3, 4)), Draw((3, 4)), 1e-05),
+    (Draw((4, 5)), (5,), Draw((5,)), None, 1e-05),
+    (Draw((2, 3)), [3], None, None, 0.1),
+)
+
+
 @composite(
     names=["layer_norm", "nn.functional.layer_norm"],
     methods=[],
     onnx="LayerNormalization",
-    samples=calls(
-        (Draw((4, 5)), (5,)),
-        (Draw((2, 3, 4)), (3, 4), Draw((3, 4)), Draw((3, 4))),
-        (Draw((4, 5)), (5,), Draw((5,))),
-        ((Draw((2, 3)), [3]), {"eps": 0.1}),
-    ),
+    samples=calls(*_LAYER_NORM_SAMPLES),
 )
 def layer_norm(
     input,
@@ -179,6 +182,12 @@ def layer_norm(
     cudnn_enable: bool = True,
 ):
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+@composite(names=["native_layer_norm"], methods=[], samples=calls(*_LAYER_NORM_SAMPLES))
+def native_layer_norm(input, normalized_shape: Size, weight, bias, eps: Operand):
+    """What layer_norm gives, the means, and one over the standard deviations."""
     dims = _normalized_dims(input, normalized_shape, weight, bias, "layer_norm")
     if not input.dtype.is_floating_point:
         raise NotImplementedError(
@@ -189,12 +198,13 @@ def layer_norm(
     mean = build.reduce_sum(x, dims) / count
     distance = x - mean
     variance = build.reduce_sum(distance * distance, dims) / count
-    result = distance * op.rsqrt(variance + eps)
+    scale = op.rsqrt(variance + eps)
+    result = distance * scale
     if weight is not None:
         result = result * widened(weight)
     if bias is not None:
         result = result + widened(bias)
-    return build.convert(result, input.dtype)
+    return tuple(build.convert(each, input.dtype) for each in (result, mean, scale))
 
 
 @composite(

@@ -13,11 +13,23 @@ import numpy
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import Traced
+from ..layout import broadcast_shapes
 from . import build
+from .arithmetic import computed_dtype
 from .conversion import require_dtype
 from .creation import check_sizes
 from .kinds import Elementwise, Host, Random, floating
-from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive, unsupported
+from .record import (
+    NONE,
+    Mutated,
+    Operand,
+    Selector,
+    Size,
+    composite,
+    op,
+    primitive,
+    unsupported,
+)
 
 
 @primitive(
@@ -46,7 +58,13 @@ def draw_bits(generator: Any, shape: Sequence[int], bits: int) -> Any:
 
 
 def uniform_numbers(shape: Sequence[Any], dtype: DType, generator: Any) -> Traced:
-    """Numbers in [0, 1): 53 bits in double precision, else 24 bits rounded to dtype."""
+    """Numbers in [0, 1): 53 bits in double precision, else 24 bits rounded to dtype. Both parts of
+    complex ones are such numbers.
+    """
+    if dtype.is_complex:
+        parts = uniform_numbers((*shape, 2), dtype.to_real(), generator)
+        real, imaginary = (op.select(parts, -1, position) for position in (0, 1))
+        return build.convert(real, dtype) + build.convert(imaginary, dtype) * 1j
     if dtype is dtypes.float64:
         return double_uniform(shape, generator)
     bits = random_bits.apply(shape=tuple(shape), bits=32, generator=generator)
@@ -98,6 +116,9 @@ def _few_normals(generator: Any, count: int) -> Any:
 
 def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
     """Standard normal numbers as PyTorch's CPU generator gives them."""
+    if dtype.is_complex:
+        parts = normal_arrays((*shape, 2), dtype.to_real(), generator) * math.sqrt(0.5)
+        return parts[..., 0] + 1j * parts[..., 1]
     count = math.prod(shape)
     if count < 16:
         return _few_normals(generator, count).reshape(shape)
@@ -151,9 +172,9 @@ def permutation(length, generator):
 
 
 def floating_dtype(dtype: DType | None, name: str) -> DType:
-    """The dtype of random floating-point numbers."""
+    """The dtype of random floating-point or complex numbers."""
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, name)
-    if not dtype.is_floating_point:
+    if not dtype.is_differentiable:
         raise NotImplementedError(
             f'"{name}" not implemented for {dtype}; give a floating-point dtype'
         )
@@ -280,14 +301,77 @@ def randperm(
     return build.convert(permutation.apply(length=n, generator=generator), dtype)
 
 
+@composite(names=["randint_like"], methods=[], random=True)
+def randint_like(
+    input,
+    *bounds: Size,
+    low: Size = 0,
+    high: Size = None,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    memory_format: Selector = None,
+):
+    """Random integers from low (0 if left out) up to but without high: ``randint_like(x, low,
+    high)``.
+    """
+    if len(bounds) == 2:
+        low, high = bounds
+    elif bounds and high is None:
+        high = bounds[0]
+    elif bounds:
+        low = bounds[0]
+    if high is None:
+        raise TypeError("randint_like() missing the argument 'high'")
+    dtype = input.dtype if dtype is None else require_dtype(dtype, "randint_like")
+    return _integers(low, high, input.shape, dtype, generator, "randint_like")
+
+
+@composite(names=["normal"], methods=[], random=True, out=True)
+def normal(
+    mean: Operand = 0.0,
+    std: Operand = 1.0,
+    size: Size = None,
+    *,
+    generator: Selector = None,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
+    """Normal random numbers: of the given size, or one for each element of mean and std."""
+    if build.is_number(std) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if size is not None:
+        if not (build.is_number(mean) and build.is_number(std)):
+            raise TypeError("normal(): give size only with mean and std as numbers")
+        dtype = floating_dtype(dtype, "normal")
+        shape = check_sizes((tuple(size),), "normal")
+    else:
+        tensors = [each for each in (mean, std) if not build.is_number(each)]
+        if not tensors:
+            raise TypeError("normal(): give size, or tensors as mean or std")
+        dtype = floating_dtype(computed_dtype(*tensors), "normal")
+        shape = broadcast_shapes([each.shape for each in tensors], "normal")
+    numbers = normal_numbers.apply(shape=tuple(shape), dtype=dtype, generator=generator)
+    return build.convert(numbers * std + mean, dtype)
+
+
 # ---------------------------------------------------------------- in place
 
 
 @composite(name="uniform_", methods=["uniform_"], random=True)
 def uniform_(self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Selector = None):
     """Set to uniform random numbers in [from_, to)."""
+    if from_ > to:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}"
+        )
     dtype = floating_dtype(self.dtype, "uniform_")
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
+    if dtype.is_complex:
+        return uniform_numbers(self.shape, dtype, generator) * (to - from_) + from_ * (1 + 1j)
     numbers = uniform_numbers(self.shape, compute, generator)
     low, high = (build.convert(build.lift(bound, self.context), compute) for bound in (from_, to))
     width, low = (build.expand(each, self.shape) for each in (high - low, low))
@@ -335,7 +419,12 @@ def _bernoulli(p: Traced, generator: Any) -> Traced:
     return uniform_numbers(p.shape, compute, generator) < build.convert(p, compute)
 
 
-@composite(names=["bernoulli"], random=True, out=True)
+@composite(
+    names=["bernoulli"],
+    random=True,
+    out=True,
+    derivative=lambda g, out, input, p=None, generator=None: build.zeros_like(input),
+)
 def bernoulli(input, p: Operand = None, *, generator: Selector = None):
     """1 with the probability that the element (or p) says, else 0."""
     if p is not None:

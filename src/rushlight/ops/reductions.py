@@ -418,6 +418,11 @@ def amin(input, dim: Dim = (), keepdim: bool = False):
 )
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     """The least and the greatest element."""
+    if numel(input.shape) == 0:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
     if not input.ndim and not input.dtype.is_complex:
         normalize_dim(0 if dim is None else dim, 0)
         return MinMax(input, op.maximum(input, input))  # two results that are one value have one gradient

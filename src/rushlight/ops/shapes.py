@@ -479,12 +479,16 @@ def fliplr(input):
     """Reversed along dim 1."""
     if input.ndim < 2:
         raise RuntimeError("Input must be >= 2-d. (in fliplr)")
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d. (in fliplr)")
     return flip(input, 1)
 
 
 @composite(names=["flipud"], samples=calls((Draw((2, 3)),)))
 def flipud(input):
     """Reversed along dim 0."""
+    if not input.ndim:
+        raise RuntimeError("Input must be >= 1-d. (in flipud)")
     if input.ndim < 1:
         raise RuntimeError("Input must be >= 1-d. (in flipud)")
     return flip(input, 0)
@@ -515,19 +519,23 @@ def select(input, dim: int, index: Size):
     return select_dim(input, normalize_dim(dim, input.ndim), index)
 
 
+def _narrow_at_tensor(input: Any, dim: int, start: Any, length: int) -> Any:
+    """``narrow`` with its start in a tensor."""
+    if getattr(start, "ndim", None) != 0 or not start.dtype.is_integral or start.dtype.kind == "b":
+        raise RuntimeError("start must be an 0-dim integral Tensor. (in narrow)")
+    return narrow(input, dim, start.item(), length)
+
+
 @composite(
     names=["narrow"],
     views="input",
+    overload=_narrow_at_tensor,
     samples=calls((Draw((5, 3)), 0, 1, 3), (Draw((5, 3)), 0, -2, 2), (Draw((5,)), 0, 5, 0)),
 )
 def narrow(input, dim: int, start: Size, length: Size):
     """The ``length`` positions from start along a dim."""
     if not input.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if isinstance(start, Traced):
-        raise NotImplementedError(
-            "narrow(): start must be an int; use index_select for a start that is computed"
-        )
     dim = normalize_dim(dim, input.ndim)
     size = input.shape[dim]
     if length < 0:
@@ -617,6 +625,14 @@ def split(tensor, split_size_or_sections: Selector, dim: int = 0):
         build.slice_(tensor, dim, start, 1, length)
         for start, length in zip(starts, sections, strict=True)
     )
+
+
+@composite(
+    names=["split_with_sizes"], views="input", samples=calls((Draw((5, 2)), (1, 4)))
+)
+def split_with_sizes(input, split_sizes: Selector, dim: int = 0):
+    """Pieces of the given sizes."""
+    return split(input, split_sizes, dim)
 
 
 @composite(

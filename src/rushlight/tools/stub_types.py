@@ -155,6 +155,7 @@ WRITABLE = ("requires_grad", "grad", "data")
 NATIVE_METHODS: dict[str, tuple[str, ...]] = {
     "size": ("(self, dim: None = None) -> Size", "(self, dim: _int) -> _int"),
     "stride": ("(self, dim: None = None) -> tuple[_int, ...]", "(self, dim: _int) -> _int"),
+    "resize_": ("(self, *size: Any) -> Tensor",),
     "dim": ("(self) -> _int",),
     "ndimension": ("(self) -> _int",),
     "numel": ("(self) -> _int",),
@@ -207,8 +208,8 @@ SKIPPED = ("__delitem__", "__repr__", "__str__", "__format__", "__new__", "__dic
 
 # Modules of the package that are no part of its API.
 INTERNAL_MODULES = frozenset(
-    "codegen creation device devices debug demos doctor formats graph indexing layout limits ops "
-    "plan printing promotion tensor tensor_methods tools transform".split()
+    "check codegen creation device devices demos doctor formats graph indexing layout limits ops "
+    "plan printing promotion stages tensor tensor_methods tolerance tools transform".split()
 )
 
 # Functions of the core that users call under the package's name.

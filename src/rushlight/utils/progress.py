@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
 
-class Progress:
+class Progress(Generic[Item]):
     """Iterates over a sequence and shows how far it is, at what speed, and a note of the caller's.
 
     Args:
