@@ -94,6 +94,7 @@ struct ScalarGuard {
   bool floating;
   int64_t integer;
   double number;
+  bool is_nan;  // the scalar must be NaN; the rest does not count
 };
 
 struct ChainStep {

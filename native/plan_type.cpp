@@ -160,7 +160,9 @@ bool scalar_guards_hold(const Plan &plan, const Call &call) {
     if (call.kinds[guard.scalar] == 'f') {
       double number;
       std::memcpy(&number, &word, sizeof number);
-      if (!compare_numbers(guard.operation, number, guard.number)) return false;
+      if (guard.is_nan ? number == number : !compare_numbers(guard.operation, number, guard.number)) return false;
+    } else if (guard.is_nan) {
+      return false;
     } else if (guard.floating) {
       if (!compare_numbers(guard.operation, double(word), guard.number)) return false;
     } else {

@@ -148,3 +148,8 @@ def test_the_environment_variable_prints_to_stderr() -> None:
     assert "# plans:" not in result.stderr
     assert run(code, "").stderr == ""
     assert "no stage typo" in run(code, "typo").stderr
+
+
+def test_calls_without_a_plan_are_said_to_have_none() -> None:
+    text = explain(rushlight.nonzero, rushlight.tensor([0, 1, 2]), stages="plans")
+    assert text.startswith("# plans: nonzero: no plan, runs operator by operator")

@@ -23,7 +23,7 @@ LAYERS = {
     "transforms": ["transform"],
     "code generation": ["codegen"],
     "devices": ["devices"],
-    "runtime": ["plan", "tensor", "indexing", "check", "tolerance"],
+    "runtime": ["plan", "tensor", "indexing", "inplace_views", "check", "tolerance"],
     "user API": [],
 }
 ORDER = list(LAYERS)

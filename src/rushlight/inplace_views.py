@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core
 from ._core import Tensor
+from .plan import tape_name
 
 VIEWS = ("transpose", "swapaxes", "swapdims", "t", "squeeze", "unsqueeze", "as_strided")
 
@@ -25,7 +26,7 @@ def take_layout(self: Tensor, view: Tensor, name: str) -> Tensor:
             )
     _core.set_data(self, view.detach())
     if view.requires_grad:
-        _core.attach_node(lambda gradient: (gradient,), f"{name}Backward", (view,), (self,))
+        _core.attach_node(lambda gradient: (gradient,), tape_name(name), (view,), (self,))
     return self
 
 

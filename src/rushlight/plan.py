@@ -139,6 +139,7 @@ class Job:
     may_alias: bool = False
     aliases: Aliases = ()
     index_error: type[Exception] = IndexError
+    itself: bool = True
 
 
 def build(job: Job) -> Any:
@@ -159,7 +160,7 @@ def build(job: Job) -> Any:
         show("graph", f"{job.name}, legalized", lambda: graph_text(graph))
     if trial:
         trial.legalized(graph, legalizer.replaced)
-    request = Request(graph, legalizer.kept, job.aliases)
+    request = Request(graph, legalizer.kept, job.aliases, job.itself)
     lowering = Lowering(request, kernel, host.function)
     fields = lowering.spec()
     show("fusion", job.name, lambda: fusion_text(lowering.steps, value_names(graph)))
@@ -256,7 +257,7 @@ def plan_record(
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
     may_alias = record.views is not None
     return build(
-        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.index_error)
+        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.index_error, record.itself)
     )
 
 
@@ -351,7 +352,10 @@ def make_operator(record: Record, inplace: bool = False, native: str | None = No
         parameters += (("out", "T!"),)
 
     def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
-        return plan_record(record, inplace, args, kwargs, aliases)
+        target = plan_record(record, inplace, args, kwargs, aliases)
+        if isinstance(target, _core.Direct):
+            show("plans", f"{record.name}: no plan, runs operator by operator")
+        return target
 
     def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return call_foreign(record, inplace, operator, args, kwargs)

@@ -52,7 +52,7 @@ def load(key: bytes) -> tuple[bytes, int] | None:
         return None
     try:
         path = folder / (key.hex() + _SUFFIX)
-        content = path.read_bytes()
+        content = _read(path)
     except OSError:
         return None
     if len(content) <= _HEADER.size:
@@ -86,6 +86,20 @@ def store(key: bytes, blob: bytes, entry: int) -> None:
     _count_store(folder)
 
 
+def _read(path: Path) -> bytes:
+    """A file's content; empty if anybody but us may have written it."""
+    no_links_no_waiting = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, os.O_RDONLY | no_links_no_waiting)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        safe = stat.S_ISREG(status.st_mode) and _is_ours(status) and not status.st_mode & 0o022
+        return file.read() if safe else b""
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    return not hasattr(os, "getuid") or status.st_uid == os.getuid()
+
+
 def _digest(entry: int, blob: bytes) -> bytes:
     return hashlib.sha256(struct.pack("<Q", entry) + blob).digest()
 
@@ -111,7 +125,7 @@ def _checked(name: str) -> Path | None:
     problem = ""
     if not stat.S_ISDIR(status.st_mode):
         problem = "it is not a folder"
-    elif hasattr(os, "getuid") and status.st_uid != os.getuid():
+    elif not _is_ours(status):
         problem = "it belongs to another user"
     elif status.st_mode & 0o077:
         problem = "others may use it; its mode must be 0700"

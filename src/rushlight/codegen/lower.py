@@ -76,12 +76,14 @@ class Request:
     """What a plan has to do with a graph.
 
     graph: legalized. saved: forward values that the tape keeps (inputs, outputs or hidden).
-    aliases: what mutated arguments share memory with.
+    aliases: what mutated arguments share memory with. itself: whether an output that is an input is that very tensor,
+    rather than a view of it.
     """
 
     graph: Graph
     saved: Sequence[Value] = ()
     aliases: Aliases = ()
+    itself: bool = True
 
 
 class Lowering:
@@ -184,7 +186,7 @@ class Lowering:
 
     def layout(self, value: Value) -> Any:
         """Elementwise results of inputs take over the inputs' order of dims; everything else is contiguous."""
-        if not any(value is each for each in self.graph.outputs):
+        if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
             return "contiguous"
         operands = elementwise_inputs(value)
         if value.like in self.tensors:
@@ -344,7 +346,10 @@ class Lowering:
                 return ("input", self.tensor_position(position))
         if value in self.buffer:
             buffer = self.buffer[value]
-            return ("input", buffer) if buffer < len(self.tensors) else ("buffer", buffer)
+            if buffer >= len(self.tensors):
+                return ("buffer", buffer)
+            if self.request.itself:
+                return ("input", buffer)
         return ("view", self.stored_view(value))
 
 

@@ -23,7 +23,8 @@ class Value:
     index: int = 0
     weak: bool = False  # a Python number: 0-d, takes no part in promotion
     name: str = ""
-    like: Value | None = None  # an input whose order of dims in memory a result takes over
+    # How a result lies in memory, if the operator says so: as this input does, or "contiguous".
+    like: Value | str | None = None
 
 
 @dataclass(eq=False)

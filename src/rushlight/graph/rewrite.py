@@ -46,6 +46,8 @@ def _producer(value: Value, name: str) -> Node | None:
 @_rule("convert")
 def _convert(inputs: tuple[Value, ...], attributes: dict[str, Any]) -> Simpler:
     (x,), target, weak = inputs, attributes["dtype"], attributes.get("weak", False)
+    if attributes.get("copy"):
+        return None
     if x.dtype is target and x.weak == weak:
         return x
     constant, conversion = _producer(x, "constant"), _producer(x, "convert")

@@ -152,7 +152,7 @@ def mul(input, other):
     return elementwise("mul", input, other)
 
 
-@composite(names=["positive"], views="input", samples=unary())
+@composite(names=["positive"], views="input", itself=True, samples=unary())
 def positive(input):
     """The input itself."""
     if input.dtype is dtypes.bool:
@@ -687,7 +687,7 @@ def lerp(input, end, weight):
 )
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
-    value = build.convert(value, computed_dtype(input, tensor1, tensor2))
+    value = build.convert(build.lift(value, input.context), computed_dtype(input, tensor1, tensor2))
     return input + value * tensor1 * tensor2
 
 

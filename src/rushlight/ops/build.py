@@ -113,6 +113,13 @@ def laid_out_like(result: Traced, x: Traced) -> Traced:
     return result
 
 
+def contiguous(x: Traced) -> Traced:
+    """x as a value of its own that lies in row-major order if the operator returns it."""
+    copy = PRIMITIVES["convert"].apply(x, dtype=x.dtype, copy=True)
+    copy.value.like = "contiguous"
+    return copy
+
+
 def fitting(number: Any, dtype: DType, context: Context) -> Traced:
     """An operand as a value of the dtype; RuntimeError if it is a number beyond the dtype's range."""
     operand = lift(number, context)
@@ -134,8 +141,9 @@ def _fits(number: Any, dtype: DType) -> bool:
         return False
     if dtype.is_integral:
         limits = iinfo(dtype)
-        low = limits.min if dtype.is_signed else -limits.max  # negative numbers wrap around
-        return number >= low and number <= limits.max
+        high = min(limits.max, 2**63 - 1)
+        low = limits.min if dtype.is_signed else -high  # negative numbers wrap around
+        return number >= low and number <= high
     infinite, largest = float("inf"), finfo(dtype).max
     return not (number > largest and number < infinite or number < -largest and number > -infinite)
 

@@ -23,19 +23,19 @@ def conjugated(x):
     """The complex conjugate."""
 
 
-@composite(names=["conj", "conj_physical"], views="input", samples=unary())
+@composite(names=["conj", "conj_physical"], views="input", itself=True, samples=unary())
 def conj(input):
     """The complex conjugate; of a real tensor, the tensor itself."""
     return build.conjugate(input)
 
 
-@composite(names=["resolve_conj", "resolve_neg"], views="input", samples=unary())
+@composite(names=["resolve_conj", "resolve_neg"], views="input", itself=True, samples=unary())
 def resolve_conj(input):
     """The tensor itself: conjugates and negatives are computed at once, never put off."""
     return input
 
 
-@composite(names=["real"], methods=[], samples=unary())
+@composite(names=["real"], methods=[], views="input", itself=True, samples=unary())
 def real(input):
     """The real part."""
     return real_part(input)

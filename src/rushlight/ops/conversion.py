@@ -51,10 +51,12 @@ def constant(value, dtype, weak):
 @primitive(
     _Convert(everything),
     derivative=lambda out, x: 1,
-    reference=lambda x, dtype, weak=False: cast(x, dtype),
+    reference=lambda x, dtype, weak=False, copy=False: cast(x, dtype),
 )
 def convert(x, dtype):
-    """Cast to a dtype. Complex to real keeps the real part; floating to integer truncates."""
+    """Cast to a dtype. Complex to real keeps the real part; floating to integer truncates. With the
+    attribute copy it stays even if the dtype is x's.
+    """
 
 
 @primitive(
@@ -123,6 +125,7 @@ def _to_tensors_type(input: Any, *args: Any, **kwargs: Any) -> Any:
     name="to",
     methods=["to"],
     views="input",
+    itself=True,
     overload=_to_tensors_type,
     samples=calls(*((draw, target) for draw in _DRAWS for target in _TARGETS)),
 )
@@ -144,7 +147,7 @@ def to(
     return input if dtype is None else build.convert(input, require_dtype(dtype, "to"))
 
 
-@composite(name="type_as", methods=["type_as"], views="input")
+@composite(name="type_as", methods=["type_as"], views="input", itself=True)
 def type_as(input, other):
     """Convert to the dtype of another tensor."""
     return build.convert(input, other.dtype)
@@ -155,13 +158,15 @@ def clone(input, *, memory_format: Selector = None):
     """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
     its own.)
     """
+    if memory_format is not None and memory_format.name == "contiguous_format":
+        return build.contiguous(input)
     return input
 
 
 @composite(name="contiguous", methods=["contiguous"], samples=unary())
 def contiguous(input, memory_format: Selector = None):
     """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
-    return input
+    return build.contiguous(input)
 
 
 def _cast_method(name: str, dtype: DType) -> Composite:
@@ -169,7 +174,9 @@ def _cast_method(name: str, dtype: DType) -> Composite:
         return build.convert(input, dtype)
 
     body.__doc__ = f"Convert to {dtype.name}."
-    return composite(name=name, methods=[name], views="input", samples=unary())(body)
+    return composite(
+        name=name, methods=[name], views="input", itself=True, samples=unary()
+    )(body)
 
 
 CASTS = {

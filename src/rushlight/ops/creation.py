@@ -409,15 +409,25 @@ def triu(input, diagonal: Operand = 0):
     return _triangle(input, diagonal, False, "triu")
 
 
-@composite(name="fill_", methods=["fill_"])
-def fill_(self: Mutated, value):
-    """Set every element to a number or 0-d tensor."""
+def _filled_like(input: Traced, value: Any) -> Traced:
     if isinstance(value, Traced) and value.shape:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
             "dimensions."
         )
-    return build.full_like(self, build.fitting(value, self.dtype, self.context))
+    return build.full_like(input, build.fitting(value, input.dtype, input.context))
+
+
+@composite(name="fill_", names=["fill_"], methods=["fill_"])
+def fill_(self: Mutated, value):
+    """Set every element to a number or 0-d tensor."""
+    return _filled_like(self, value)
+
+
+@composite(name="fill", names=["fill"], methods=[], samples=calls((Draw((2, 3)), 2)))
+def fill(input, value):
+    """One value everywhere, in the shape of another tensor."""
+    return _filled_like(input, value)
 
 
 @composite(name="zero_", names=["zero_"], methods=["zero_"])

@@ -83,6 +83,8 @@ def cat(tensors, dim: int = 0):
                     f"{first.shape[each]} but got size "
                     f"{x.shape[each]} for tensor number {position} in the list. (in cat)"
                 )
+    if len(joined) == 1:
+        return build.contiguous(joined[0])
     return cat_primitive.apply(*joined, dim=dim)
 
 

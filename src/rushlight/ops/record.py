@@ -136,7 +136,8 @@ class Record:
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
     (``"apart"``: and may not share memory with an argument); views: the parameter the result may be
-    a view of; random: whether it draws random numbers; overload: ``f(*arguments)`` runs calls that
+    a view of; itself: whether the result may be the very argument; random: whether it draws random
+    numbers; overload: ``f(*arguments)`` runs calls that
     have a tensor in the place of a selector or size (``max(x, y)``); index_error: the exception for
     an index out of range; samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
     operator: the native operator, set when the runtime loads.
@@ -154,6 +155,7 @@ class Record:
         inplace: bool = False,
         out: bool | str = False,
         views: str | None = None,
+        itself: bool = False,
         random: bool = False,
         overload: Callable[..., Any] | None = None,
         index_error: type[Exception] = IndexError,
@@ -185,6 +187,7 @@ class Record:
         self.inplace = inplace
         self.out = out
         self.views = views
+        self.itself = itself
         self.random = random
         self.overload = overload
         self.index_error = index_error

@@ -418,7 +418,8 @@ def amin(input, dim: Dim = (), keepdim: bool = False):
 )
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     """The least and the greatest element."""
-    if numel(input.shape) == 0:
+    whole = dim is None or not input.ndim
+    if (numel(input.shape) if whole else input.shape[normalize_dim(dim, input.ndim)]) == 0:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
             "identity."
@@ -566,6 +567,8 @@ def logsumexp(input, dim: Dim, keepdim: bool = False):
 @composite(
     name="sum_to_size",
     methods=["sum_to_size"],
+    views="input",
+    itself=True,
     samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)),
 )
 def sum_to_size(input, *size: Size):
