@@ -1,6 +1,7 @@
 """Rushlight: a deep-learning framework with PyTorch's API and eager behaviour.
 
-Every operator is a few lines of Python, compiled by LLVM when it is first used and replayed by a small native core.
+Every operator is a few lines of Python, compiled by LLVM when it is first used and replayed by a
+small native core.
 """
 
 from __future__ import annotations
@@ -12,12 +13,28 @@ from . import _core, dtypes, nn
 from ._core import Size, Tensor
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .codegen.compile import external_addresses as _external_addresses
+from .debug import explain
 from .device import device
 from .dtypes import (
-    bfloat16, bool, complex32, complex64, complex128, dtype, float16, float32, float64, get_default_dtype, int8, int16,
-    int32, int64, uint8, uint16, uint32, uint64,
-)  # fmt: skip
-from .debug import explain
+    bfloat16,
+    bool,
+    complex32,
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from .ops import load as _load
 from .promotion import can_cast, promote_types
 from .tensor import install as _install
@@ -39,14 +56,28 @@ def _resolve(path: str) -> _ModuleType:
 _install(_sys.modules[__name__], _resolve)
 
 from . import autograd, optim, tensor_methods  # noqa: E402
-from .creation import *  # noqa: E402, F403
-from .formats import *  # noqa: E402, F403
+from .creation import *  # noqa: E402
+from .formats import *  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
 from .printing import set_printoptions  # noqa: E402
 from .random import (  # noqa: E402
-    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
-)  # fmt: skip
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
-half, short, int, long, double, cfloat, cdouble = float16, int16, int32, int64, float64, complex64, complex128  # noqa: A001
-float = float32  # noqa: A001
+half, short, int, long, double, cfloat, cdouble = (
+    float16,
+    int16,
+    int32,
+    int64,
+    float64,
+    complex64,
+    complex128,
+)
+float = float32
 __version__ = "0.1.0"

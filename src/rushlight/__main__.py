@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="rushlight", description="A deep-learning framework with PyTorch's API.")
+    parser = argparse.ArgumentParser(
+        prog="rushlight", description="A deep-learning framework with PyTorch's API."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="train a network on handwritten digits")
     demo.add_argument("--epochs", type=int, default=30, help="passes over the training images")

@@ -21,7 +21,8 @@ def report() -> str:
     from .codegen import cache, target
 
     lines = [
-        f"rushlight {version_of('rushlight')} on Python {platform.python_version()}, {platform.platform()}",
+        f"rushlight {version_of('rushlight')} on Python {platform.python_version()}, "
+        f"{platform.platform()}",
         "",
     ]
     lines.append("packages")

@@ -1,7 +1,9 @@
-"""``x[index]`` and ``x[index] = value`` with index tensors, masks and lists, for tensors that are not traced.
+"""``x[index]`` and ``x[index] = value`` with index tensors, masks and lists, for tensors that are
+not traced.
 
-The core answers ints, slices, None and Ellipsis by itself and calls these functions for the rest. Basic parts become views;
-what remains is one call of ``index`` or ``index_put_``. The rules are those of ``ops/subscripts.py``.
+The core answers ints, slices, None and Ellipsis by itself and calls these functions for the rest.
+Basic parts become views; what remains is one call of ``index`` or ``index_put_``. The rules are
+those of ``ops/subscripts.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from .ops.record import op
 
 
 def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """The basic parts of a subscript applied as views, and the index tensors for the view's dims (None: the whole dim)."""
+    """The basic parts of a subscript applied as views, and the index tensors for the view's dims
+    (None: the whole dim).
+    """
     parts = list(index) if isinstance(index, tuple) else [index]
     parts = [as_index(part) for part in parts]
     used = sum(
@@ -79,8 +83,8 @@ def masked(mask: Tensor, x: Tensor, dim: int) -> list[Tensor]:
     shape = tuple(x.shape[dim : dim + mask.ndim])
     if shape != tuple(mask.shape):
         raise IndexError(
-            f"The shape of the mask {list(mask.shape)} at index 0 does not match the shape of the indexed tensor "
-            f"{list(x.shape)} at index {dim}"
+            f"The shape of the mask {list(mask.shape)} at index 0 does not match the shape of the "
+            f"indexed tensor {list(x.shape)} at index {dim}"
         )
     return list(nonzero(mask, as_tuple=True))
 
@@ -102,9 +106,13 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """``x[index] = value`` for an index that holds tensors, lists or bools, or a value that is no tensor or number."""
+    """``x[index] = value`` for an index that holds tensors, lists or bools, or a value that is no
+    tensor or number.
+    """
     if not isinstance(value, (Tensor, bool, int, float, complex)):
-        raise TypeError(f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor")
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"
+        )
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = _core.tensor_from_data(value, x.dtype.code)

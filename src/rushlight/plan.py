@@ -1,13 +1,14 @@
 """Planning: what the core asks for when a call has a new structure.
 
-A call is traced over symbolic sizes, differentiated if an input needs a gradient, legalized, fused, and handed to the
-core as a `Plan`. The backward pass of a plan is an operator of its own, planned in the same way when it is first called.
+A call is traced over symbolic sizes, differentiated if an input needs a gradient, legalized, fused,
+and handed to the core as a `Plan`. The backward pass of a plan is an operator of its own, planned
+in the same way when it is first called.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,9 @@ def kernel(nest: Nest) -> Any:
 
 
 class CallTracer:
-    """Turns the arguments of a call into inputs of a graph, in the order in which the core numbers them."""
+    """Turns the arguments of a call into inputs of a graph, in the order in which the core numbers
+    them.
+    """
 
     def __init__(self) -> None:
         self.context = GraphContext()
@@ -126,9 +129,9 @@ def flatten_result(result: Any) -> tuple[list[Any], Any]:
 class Job:
     """A traced graph and what its plan must observe.
 
-    name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias: whether outputs may
-    share memory with inputs; aliases: which arguments share memory with mutated ones; call: its arguments;
-    index_error: the exception for an index out of range.
+    name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias:
+    whether outputs may share memory with inputs; aliases: which arguments share memory with mutated
+    ones; call: its arguments; index_error: the exception for an index out of range.
     """
 
     graph: Graph
@@ -251,7 +254,9 @@ def plan_record(
     else:
         written = mutated_arguments(record, mapped, named)
     if written:
-        outputs = [new_content(name, old, new) for old, new in zip(written, outputs, strict=True)]
+        outputs = [
+            new_content(record, name, old, new) for old, new in zip(written, outputs, strict=True)
+        ]
         shape = shape if inplace or out is not None or len(written) == 1 else "none"
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
@@ -263,7 +268,7 @@ def plan_record(
 
 def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:
     """Refuse an ``out=`` that overlaps an argument where PyTorch does; it decides the dtype."""
-    if record.out == "apart" and aliases:
+    if record.out in ("apart", "exact") and aliases:
         raise RuntimeError(
             f"{record.name}(): unsupported operation: some elements of the input tensor and the "
             "written-to tensor refer to a single memory location. Please clone() the tensor "
@@ -286,13 +291,13 @@ def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -
 
 
 def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to run a call whose results' shapes are not those of ``out=``: as PyTorch, resize these."""
+    """How to run a call whose results have other shapes than ``out=``: as PyTorch, resize these."""
 
     def run(*args: Any, out: Any, **kwargs: Any) -> Any:
         results = function(*args, **kwargs)
         pairs = list(zip(out, results) if isinstance(out, list | tuple) else [(out, results)])
         for target, result in pairs:
-            check_cast(record.name, result.dtype, target.dtype)
+            check_cast(record, record.name, result.dtype, target.dtype)
         for target, result in pairs:
             target.resize_(result.shape).copy_(result)
         return out
@@ -305,27 +310,38 @@ def eager(record: Record, inplace: bool, out: bool) -> Callable[..., Any]:
     function = host.call(record) if isinstance(record, Primitive) else record.function
     if out:
         return into_out(record, function)
-    return (lambda self, *args, **kwargs: self.copy_(function(self, *args, **kwargs))) if inplace else function
+    return (
+        (lambda self, *args, **kwargs: self.copy_(function(self, *args, **kwargs)))
+        if inplace
+        else function
+    )
 
 
-def new_content(name: str, target: Traced, result: Traced) -> Traced:
-    """What is written into ``target``: the result in the target's dtype, if shape and dtype allow it."""
+def new_content(record: Record, name: str, target: Traced, result: Traced) -> Traced:
+    """What is written into ``target``: the result in the target's dtype, if shape and dtype allow
+    it.
+    """
     if not same_shape(result.shape, target.shape):
         raise RuntimeError(
-            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
         )
     if result.dtype is target.dtype:
         return result
-    check_cast(name, result.dtype, target.dtype)
+    check_cast(record, name, result.dtype, target.dtype)
     return convert(result, target.dtype)
 
 
-def check_cast(name: str, dtype: DType, target: DType) -> None:
+def check_cast(record: Record, name: str, dtype: DType, target: DType) -> None:
     """RuntimeError if results of one dtype may not be written into a tensor of another."""
+    if record.out == "exact" and dtype is not target:
+        raise RuntimeError(
+            f"{name}(): Expected out tensor to have dtype {dtype}, but got {target} instead"
+        )
     if not can_cast(dtype, target):
         raise RuntimeError(
-            f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output type "
-            f"{scalar_type_name(target)}; use a form that returns a new tensor"
+            f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output "
+            f"type {scalar_type_name(target)}; use a form that returns a new tensor"
         )
 
 
@@ -390,10 +406,12 @@ def call_foreign(
 
 
 class BackwardRule:
-    """The backward pass of one graph as an operator: ``operator(*saved, *sizes, *gradients) -> gradients of wrt``.
+    """The backward pass of one graph as an operator: ``operator(*saved, *sizes, *gradients) ->
+    gradients of wrt``.
 
-    saved: the forward values that are passed in; outputs: the values whose gradients are passed in, after them come the
-    hidden saved values; symbols: the sizes of the forward graph that no saved tensor tells.
+    saved: the forward values that are passed in; outputs: the values whose gradients are passed in,
+    after them come the hidden saved values; symbols: the sizes of the forward graph that no saved
+    tensor tells.
     """
 
     def __init__(
@@ -422,9 +440,7 @@ class BackwardRule:
         parameters += [(f"size{i}", "Z") for i in range(len(self.symbols))]
         parameters += [(f"gradient{i}", "T") for i in range(len(self.seeds))]
 
-        def planner(
-            operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases
-        ) -> Any:
+        def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
             return self.plan(args)
 
         def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -9,23 +9,76 @@ from typing import Any
 from . import _core, dtypes
 from ._core import Tensor
 from .device import cpu, meta
-from .device import cpu, meta
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 from .plan import make_operator
 
 # Methods that the core answers by layout arithmetic when the argument is a plain tensor.
 NATIVE_VIEWS = {
-    "view", "reshape", "permute", "transpose", "t", "swapaxes", "expand", "unsqueeze", "squeeze", "narrow", "select",
-    "unbind", "flatten", "as_strided", "detach", "view_as", "alias", "contiguous", "movedim", "moveaxis", "expand_as",
+    "view",
+    "reshape",
+    "permute",
+    "transpose",
+    "t",
+    "swapaxes",
+    "expand",
+    "unsqueeze",
+    "squeeze",
+    "narrow",
+    "select",
+    "unbind",
+    "flatten",
+    "as_strided",
+    "detach",
+    "view_as",
+    "alias",
+    "contiguous",
+    "movedim",
+    "moveaxis",
+    "expand_as",
     "swapdims",
-}  # fmt: skip
+}
 # Operators that the core calls by name: number slots, and arithmetic on gradients.
 CORE_OPERATORS = (
-    "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "neg", "bitwise_not", "abs", "eq", "ne", "lt", "le",
-    "gt", "ge", "clone", "reshape", "permute", "sum_to_size", "slice_backward", "as_strided",
-    "gather", "scatter", "scatter_add", "real", "to", "zeros", "zeros_like", "copy_", "fill_", "unbind", "ones_like",
-)  # fmt: skip
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "pow",
+    "matmul",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "neg",
+    "bitwise_not",
+    "abs",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "clone",
+    "reshape",
+    "permute",
+    "sum_to_size",
+    "slice_backward",
+    "as_strided",
+    "gather",
+    "scatter",
+    "scatter_add",
+    "real",
+    "to",
+    "zeros",
+    "zeros_like",
+    "copy_",
+    "fill_",
+    "unbind",
+    "ones_like",
+)
 
 
 class OutOfMemoryError(RuntimeError):
@@ -104,10 +157,11 @@ def install_record(
 
 
 def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Call an operator that was given foreign arguments; None if there is no other way than tracing.
+    """Call an operator that was given foreign arguments; None if there is no other way than
+    tracing.
 
-    Objects with ``__torch_function__`` decide themselves; other subclasses count as the tensors they are; NumPy scalars
-    become numbers.
+    Objects with ``__torch_function__`` decide themselves; other subclasses count as the tensors
+    they are; NumPy scalars become numbers.
     """
     overloaded = find_overloaded((args, tuple(kwargs.values())))
     if overloaded:
@@ -131,7 +185,9 @@ def find_overloaded(argument: Any) -> list[Any]:
 
 
 def as_plain(argument: Any) -> tuple[bool, Any]:
-    """The argument with subclasses as plain tensors and NumPy scalars as numbers; whether anything changed."""
+    """The argument with subclasses as plain tensors and NumPy scalars as numbers; whether anything
+    changed.
+    """
     if isinstance(argument, dict):
         parts = {key: as_plain(each) for key, each in argument.items()}
         return any(changed for changed, _ in parts.values()), {

@@ -1,4 +1,4 @@
-"""Second derivatives of fused operators beside PyTorch's and beside differences of first derivatives."""
+"""Second derivatives of fused operators beside PyTorch's and beside finite differences."""
 
 from __future__ import annotations
 

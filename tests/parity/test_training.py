@@ -44,7 +44,12 @@ def run(module, functional, images, labels):
 def test_training_matches_pytorch():
     images, labels, *_ = digits.load()
     ours = run(rushlight, rushlight.nn.functional, images, labels)
-    theirs = run(torch, torch.nn.functional, torch.from_numpy(images.numpy()), torch.from_numpy(labels.numpy()))
+    theirs = run(
+        torch,
+        torch.nn.functional,
+        torch.from_numpy(images.numpy()),
+        torch.from_numpy(labels.numpy()),
+    )
     for a, b in zip(ours[0], theirs[0]):
         numpy.testing.assert_array_equal(a, b)
     numpy.testing.assert_array_equal(ours[2], theirs[2])

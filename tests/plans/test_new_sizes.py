@@ -1,4 +1,4 @@
-"""Sizes that were never seen before cost no compilation and no planning once the structures are known."""
+"""New sizes cost no compilation and no planning once their structures are known."""
 
 from __future__ import annotations
 

@@ -78,7 +78,9 @@ class NestBuilder:
         return self.finish()
 
     def choose_domain(self, root: Root) -> tuple[list[Dimension], list[int], Access]:
-        """Parallel dims are the root's; reduced dims come from the first reduction in its expression."""
+        """Parallel dims are the root's; reduced dims come from the first reduction in its
+        expression.
+        """
         value, shape = root.value, root.value.shape
         domain: list[Dimension] = list(shape)
         reduced: list[int] = []
@@ -102,7 +104,9 @@ class NestBuilder:
     def extended_domain(
         domain: list[Dimension], reduction: Value, kept: Access
     ) -> tuple[list[Dimension], list[int]] | None:
-        """The domain with a reduction's dims as reduced ones, or None if the reduction is of another domain."""
+        """The domain with a reduction's dims as reduced ones, or None if the reduction is of
+        another domain.
+        """
         assert reduction.node is not None
         covered = {entry for entry in kept if isinstance(entry, int)}
         free = [i for i, d in enumerate(domain) if not is_one(d) and i not in covered]
@@ -167,7 +171,7 @@ class NestBuilder:
         return self.is_loaded(node.inputs[0], view_access(node, access), anywhere)
 
     def may_absorb(self, value: Value, access: Access, anywhere: bool = False) -> bool:
-        """A stored value is computed here if it lies at each row or each point of the domain once."""
+        """A stored value is computed here if each row or point of the domain has one element."""
         assert value.node is not None
         if (
             not self.absorb
@@ -402,9 +406,14 @@ class NestBuilder:
         for binding, (dtype, role) in zip(self.operands, self.operand_info):
             operands.append(Operand(dtype, role, self.level(binding)))
         nest = Nest(
-            len(parallel), len(self.reduced), tuple(operands), len(self.scalars), len(self.ints),
-            tuple(self.body), tuple(stores),
-        )  # fmt: skip
+            len(parallel),
+            len(self.reduced),
+            tuple(operands),
+            len(self.scalars),
+            len(self.ints),
+            tuple(self.body),
+            tuple(stores),
+        )
         return Step(
             [target for target, *_ in self.stores],
             self.reads,

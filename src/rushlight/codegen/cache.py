@@ -90,10 +90,14 @@ def _read(path: Path) -> bytes:
     """A file's content; empty if anybody but us may have written it."""
     no_links_no_waiting = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     handle = os.open(path, os.O_RDONLY | no_links_no_waiting)
-    with os.fdopen(handle, "rb") as file:
+    try:
         status = os.fstat(handle)
-        safe = stat.S_ISREG(status.st_mode) and _is_ours(status) and not status.st_mode & 0o022
-        return file.read() if safe else b""
+        if not stat.S_ISREG(status.st_mode) or not _is_ours(status) or status.st_mode & 0o022:
+            return b""
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
 
 
 def _is_ours(status: os.stat_result) -> bool:

@@ -1,10 +1,11 @@
 """Fusion: which values of a graph are stored, and the loop nests that compute them.
 
-A value that somebody outside a nest needs (an output, a saved value, an operand of a library call) is *stored*; every
-other value is computed where it is used, as an instruction of its consumers' nests. Nests are built from the last
-stored value to the first. A nest follows its root's expression through views (permutations and broadcasts only change
-which loop indexes which dim) and through reductions, as long as these run over the nest's own reduced dims. A reduction
-that does not fit is stored instead (`NeedsStore`) and building starts again; since the set of stored values only grows,
+A value that somebody outside a nest needs (an output, a saved value, an operand of a library call)
+is *stored*; every other value is computed where it is used, as an instruction of its consumers'
+nests. Nests are built from the last stored value to the first. A nest follows its root's expression
+through views (permutations and broadcasts only change which loop indexes which dim) and through
+reductions, as long as these run over the nest's own reduced dims. A reduction that does not fit is
+stored instead (`NeedsStore`) and building starts again; since the set of stored values only grows,
 this ends.
 """
 
@@ -142,7 +143,7 @@ class Fusion:
         return [self.nest([root], set(), absorb=False) for root in roots]
 
     def nest(self, roots: list[Root], done: set[Value], absorb: bool = True) -> Step:
-        """Build one nest for these roots, absorbing other stored values where that makes no cycle."""
+        """Build one nest for these roots; absorb other stored values where that makes no cycle."""
         refused: set[Value] = set()
         while True:
             builder = NestBuilder(self, roots, done | refused, absorb)

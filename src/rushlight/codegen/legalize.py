@@ -1,4 +1,6 @@
-"""Rewrites a graph so that every node has a lowering: what libraries and loops cannot do directly becomes what they can."""
+"""Rewrites a graph so that every node has a lowering: what libraries and loops cannot do directly
+becomes what they can.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
 
 
 class Legalizer:
-    """Walks the nodes in order and emits replacements into a new graph; the given one stays as it is.
+    """Walks the nodes in order and emits replacements into a new graph; the given one stays as it
+    is.
 
     Args:
-        graph: what to rewrite.
-        contiguous: graph inputs known to be contiguous.
-        may_alias: whether outputs may share memory with inputs.
-        kept: values that need a buffer of their own shape besides the outputs; afterwards what stands for them.
+        graph: what to rewrite. contiguous: graph inputs known to be contiguous. may_alias: whether
+        outputs may share memory with inputs. kept: values that need a buffer of their own shape
+        besides the outputs; afterwards what stands for them.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class Legalizer:
         return replace(self.graph, nodes=self.nodes, outputs=outputs)
 
     def own_buffer(self, value: Value, claimed: set[Value]) -> Value:
-        """A kept value that is a view of another one: reshaped results take over the buffer, others are copied."""
+        """A kept value that is a view of another one: reshaped results take over the buffer, others
+        are copied.
+        """
         base = value
         while base.node is not None and base.node.name == "reshape":
             base = base.node.inputs[0]
@@ -158,7 +162,7 @@ class Legalizer:
         )  # fmt: skip
 
     def reshape(self, node: Node) -> Value | None:
-        """A reshape that merges or splits dims of a possibly non-contiguous view works on a copy."""
+        """A reshape that merges or splits dims of a possibly strided view works on a copy."""
         source = node.inputs[0]
         base, plain = source, True
         while base.node is not None and base.node.name in AFFINE_VIEWS:

@@ -17,7 +17,9 @@ from .steps import Step, view_operation
 
 @dataclass(frozen=True)
 class Slot:
-    """An entry of the shape program's table before numbering: constants come first, then sources, then results."""
+    """An entry of the shape program's table before numbering: constants come first, then sources,
+    then results.
+    """
 
     table: str
     index: int
@@ -65,8 +67,8 @@ class SlotTable:
         return item
 
 
-# Tensor arguments that share memory: (number of a mutated one, number of the other, relation), where relation is SAME
-# (the same elements) or OVERLAP.
+# Tensor arguments that share memory: (number of a mutated one, number of the other, relation),
+# where relation is SAME (the same elements) or OVERLAP.
 Aliases = Sequence[tuple[int, int, int]]
 SAME, OVERLAP = 1, 2
 
@@ -76,8 +78,8 @@ class Request:
     """What a plan has to do with a graph.
 
     graph: legalized. saved: forward values that the tape keeps (inputs, outputs or hidden).
-    aliases: what mutated arguments share memory with. itself: whether an output that is an input is that very tensor,
-    rather than a view of it.
+    aliases: what mutated arguments share memory with. itself: whether an output that is an input is
+    that very tensor, rather than a view of it.
     """
 
     graph: Graph
@@ -89,8 +91,8 @@ class Request:
 class Lowering:
     """Turns a request into the fields of a plan; `buffer` and `slots` serve the tape's part too.
 
-    kernel: makes the core's kernel for a nest; host_function: makes the function of a host step. ``steps``: what ``spec``
-    made of the graph, in order.
+    kernel: makes the core's kernel for a nest; host_function: makes the function of a host step.
+    ``steps``: what ``spec`` made of the graph, in order.
     """
 
     def __init__(
@@ -124,7 +126,9 @@ class Lowering:
         return words
 
     def spec(self) -> dict[str, Any]:
-        """The plan's fields except ``result`` and ``tape``, with slots not yet numbered: see `finish`."""
+        """The plan's fields except ``result`` and ``tape``, with slots not yet numbered: see
+        `finish`.
+        """
         wanted = [v for v in self.graph.outputs if v is not None] + list(self.request.saved)
         self.fusion = Fusion(self.graph, wanted)
         steps = self.fusion.steps()
@@ -167,7 +171,9 @@ class Lowering:
     # -- buffers and views
 
     def find_reshaped(self, steps: list[Step]) -> None:
-        """Results that are reshapes of stored values: the buffer gets the result's shape, the stored value is a view."""
+        """Results that are reshapes of stored values: the buffer gets the result's shape, the
+        stored value is a view.
+        """
         written = {value for step in steps for value in step.writes}
         results = [*self.request.saved, *(v for v in self.graph.outputs if v is not None)]
         for value in results:
@@ -185,7 +191,9 @@ class Lowering:
         return tuple(self.slots.slot(d) for d in shape)
 
     def layout(self, value: Value) -> Any:
-        """Elementwise results of inputs take over the inputs' order of dims; everything else is contiguous."""
+        """Elementwise results of inputs take over the inputs' order of dims; everything else is
+        contiguous.
+        """
         if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
             return "contiguous"
         operands = elementwise_inputs(value)
@@ -235,11 +243,14 @@ class Lowering:
     def place_mutations(
         self, steps: list[Step]
     ) -> tuple[dict[Value, int], list[tuple[Value, int]]]:
-        """New contents of inputs: those to write straight to their destination, and those to copy there at the end."""
+        """New contents of inputs: those to write straight to their destination, and those to copy
+        there at the end.
+        """
         direct: dict[Value, int] = {}
         copies: list[tuple[Value, int]] = []
         may_fail = any(
-            step.can_fail or (step.node is not None and step.node.name != "matmul") for step in steps
+            step.can_fail or (step.node is not None and step.node.name != "matmul")
+            for step in steps
         )
         for position, output in self.graph.mutations.items():
             value, target = self.graph.outputs[output], self.graph.inputs[position]
@@ -262,19 +273,20 @@ class Lowering:
         return direct, copies
 
     def aliases_of(self, number: int) -> tuple[list[Value], bool]:
-        """The other inputs that are the same elements as a mutated one, and whether any overlaps it in another way."""
+        """The other inputs that are the same elements as a mutated one, and whether any overlaps it
+        in another way.
+        """
         known = [alias for alias in self.request.aliases if number in alias[:2]]
         shared = [self.tensors[n] for alias in known for n in alias[:2] if n != number]
         return shared, any(alias[2] == OVERLAP for alias in known)
 
     def may_write_through(self, steps: list[Step], value: Value, targets: set[Value]) -> bool:
-        """Whether nothing reads the old content of ``targets`` (one memory) after the step that computes ``value``.
+        """Whether nothing reads the old content of ``targets`` (one memory) after the step that
+        computes ``value``.
 
         Inside that step each read must be of the very element that is then written.
         """
-        writer = next(
-            (s for s in steps if s.nest is not None and s.writes.count(value) == 1), None
-        )
+        writer = next((s for s in steps if s.nest is not None and s.writes.count(value) == 1), None)
         if writer is None:
             return False
         views = [binding for binding in writer.operands if binding[0] == "view"]
@@ -366,7 +378,9 @@ def symbol_key(part: tuple[Any, ...]) -> Any:
 
 
 def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | None:
-    """The graph inputs (with broadcasts as view chains) of an expression that is elementwise throughout, else None."""
+    """The graph inputs (with broadcasts as view chains) of an expression that is elementwise
+    throughout, else None.
+    """
     found: list[tuple[Value, tuple[Any, ...]]] = []
     seen: set[Value] = set()
 

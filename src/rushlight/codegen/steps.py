@@ -11,9 +11,15 @@ from ..ops.kinds import Host, Random
 from .nest import Nest
 
 REDUCTIONS = {
-    "sum": "reduce_sum", "prod": "reduce_prod", "amax": "reduce_max", "amin": "reduce_min",
-    "any": "reduce_any", "all": "reduce_all", "argmax": "reduce_argmax", "argmin": "reduce_argmin",
-}  # fmt: skip
+    "sum": "reduce_sum",
+    "prod": "reduce_prod",
+    "amax": "reduce_max",
+    "amin": "reduce_min",
+    "any": "reduce_any",
+    "all": "reduce_all",
+    "argmax": "reduce_argmax",
+    "argmin": "reduce_argmin",
+}
 SCANS = {"cumsum": "scan_sum", "cumprod": "scan_prod"}
 AFFINE_VIEWS = {"expand", "permute", "reshape", "slice", "flip"}
 REGION_WRITERS = {"cat", "slice_scatter"}  # their result is written piece by piece
@@ -103,7 +109,9 @@ def broadcast_access(value: Value, access: Access) -> Access:
 
 
 def view_access(node: Node, access: Access) -> Access:
-    """How the input of an expand, permute or trivial reshape is accessed when its result is accessed by ``access``."""
+    """How the input of an expand, permute or trivial reshape is accessed when its result is
+    accessed by ``access``.
+    """
     source, result = node.inputs[0], node.outputs[0]
     if node.name == "expand":
         tail = access[len(access) - len(source.shape) :] if source.shape else ()

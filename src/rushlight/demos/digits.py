@@ -66,7 +66,8 @@ def train(epochs: int = 30, batch_size: int = 64, lr: float = 2e-3, seed: int = 
     optimizer = torch.optim.Adam(parameters, lr=lr)
     count = sum(p.numel() for p in parameters)
     print(
-        f"{len(labels)} training and {len(test_labels)} test images, a network of {count} parameters"
+        f"{len(labels)} training and {len(test_labels)} test images, "
+        f"a network of {count} parameters"
     )
     progress = Progress(range(epochs), "training")
     for _ in progress:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy
 
 from .. import _core, dtypes
-from ..dtypes import dtype as DType
 from ..graph.node import Node, Value
 from ..graph.symbols import SymbolicInt, evaluate, key_of
 from ..graph.trace import GraphContext, Traced
@@ -33,7 +32,9 @@ def to_tensor(array: Array) -> Any:
 
 
 def function(node: Node) -> Callable[..., None]:
-    """The function of a plan's host step: called with the node's outputs, which it fills, and its inputs."""
+    """The function of a plan's host step: called with the node's outputs, which it fills, and its
+    inputs.
+    """
     values = (*node.outputs, *node.inputs)
     count = len(node.outputs)
 

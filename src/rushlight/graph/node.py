@@ -55,9 +55,11 @@ class Region:
 class Graph:
     """inputs are tensors and weak scalars in the order of the call; outputs are what it returns.
 
-    ``scalar_guards``: ``(operation, input, number)``, what must hold of run-time numbers: eq ne lt le gt ge isnan.
+    ``scalar_guards``: ``(operation, input, number)``, what must hold of run-time numbers: eq ne lt
+    le gt ge isnan.
     ``regions``: the calls of composites that carry a derivative of their own.
-    ``mutations`` maps a position in ``inputs`` to a position in ``outputs``: that output is the input's new content.
+    ``mutations`` maps a position in ``inputs`` to a position in ``outputs``: that output is the
+    input's new content.
     """
 
     environment: ShapeEnvironment

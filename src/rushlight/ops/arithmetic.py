@@ -687,8 +687,9 @@ def lerp(input, end, weight):
 )
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
-    value = build.convert(build.lift(value, input.context), computed_dtype(input, tensor1, tensor2))
-    return input + value * tensor1 * tensor2
+    compute = computed_dtype(input, tensor1, tensor2)
+    value = build.convert(build.lift(value, build.context_of((input, tensor1, tensor2))), compute)
+    return value * tensor1 * tensor2 + input
 
 
 @composite(

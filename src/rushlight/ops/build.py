@@ -54,7 +54,7 @@ def scaled(x: Traced, factor: Any) -> Traced:
 
 
 def is_zero(number: Any) -> bool:
-    """Whether an operand number is zero; a complex one, of which no guard can tell, counts as not."""
+    """Whether an operand number is zero; a complex one, which no guard tells, counts as not."""
     return not (isinstance(number, Traced) and number.dtype.is_complex) and number == 0
 
 
@@ -121,7 +121,7 @@ def contiguous(x: Traced) -> Traced:
 
 
 def fitting(number: Any, dtype: DType, context: Context) -> Traced:
-    """An operand as a value of the dtype; RuntimeError if it is a number beyond the dtype's range."""
+    """An operand as a value of the dtype; RuntimeError for a number beyond the dtype's range."""
     operand = lift(number, context)
     if is_known_number(operand) and not _fits(operand, dtype):
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")

@@ -15,7 +15,7 @@ from ..graph.trace import Traced
 from ..layout import flatten_sizes
 from ..promotion import number_dtype
 from . import build
-from .conversion import require_dtype
+from .conversion import overwritten, require_dtype
 from .kinds import Kind, Output, Source
 from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive
 from .samples import Draw, calls
@@ -427,7 +427,7 @@ def fill_(self: Mutated, value):
 @composite(name="fill", names=["fill"], methods=[], samples=calls((Draw((2, 3)), 2)))
 def fill(input, value):
     """One value everywhere, in the shape of another tensor."""
-    return _filled_like(input, value)
+    return overwritten.apply(input, _filled_like(input, value))
 
 
 @composite(name="zero_", names=["zero_"], methods=["zero_"])

@@ -365,7 +365,7 @@ _MASKS = (Draw((2, 3), 0, 2, dtype=dtypes.bool), Draw((2, 1), 0, 2, dtype=dtypes
 
 @composite(
     names=["masked_select"],
-    out="apart",
+    out="exact",
     samples=calls((Draw((2, 3)), _MASKS[0]), (Draw((3,)), _MASKS[1])),
 )
 def masked_select(input, mask):
@@ -426,7 +426,7 @@ _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 
 @composite(
     names=["gather"],
-    out="apart",
+    out="exact",
     index_error=RuntimeError,
     onnx="GatherElements",
     samples=calls(
@@ -441,7 +441,8 @@ def gather(input, dim: int, index, *, sparse_grad: bool = False):
     dim = normalize_dim(dim, input.ndim)
     _check_index("gather", input, dim, index)
     if numel(index.shape) == 0:
-        return build.full(index.shape, 0, input.dtype)
+        flat = build.reshape(input, (numel(input.shape),))
+        return build.reshape(build.slice_(flat, 0, 0, 1, 0), index.shape)
     result = gather_at(_one_dim(input), _as_index(_one_dim(index)), dim)
     return build.reshape(result, index.shape)
 

@@ -20,7 +20,8 @@ def sgd_step(
     maximize: bool,
     first: bool,
 ) -> Any:
-    """Stochastic gradient descent with momentum (Sutskever et al. 2013, section 2, in PyTorch's form).
+    """Stochastic gradient descent with momentum (Sutskever et al. 2013, section 2, in PyTorch's
+    form).
 
     ``momentum_buffers`` is empty if there is no momentum; ``first``: the buffers hold nothing yet.
     """
@@ -54,9 +55,11 @@ def adam_step(
     decoupled: bool,
     maximize: bool,
 ) -> Any:
-    """Adam (Kingma and Ba 2015, algorithm 1), AMSGrad (Reddi et al. 2018) and AdamW (Loshchilov and Hutter 2019).
+    """Adam (Kingma and Ba 2015, algorithm 1), AMSGrad (Reddi et al. 2018) and AdamW (Loshchilov and
+    Hutter 2019).
 
-    ``maximums`` is empty without AMSGrad; ``correction1`` is ``1 - beta1**t``, ``correction2_root`` the root of
+    ``maximums`` is empty without AMSGrad; ``correction1`` is ``1 - beta1**t``, ``correction2_root``
+    the root of
     ``1 - beta2**t``; ``decoupled``: weight decay as in AdamW.
     """
     updated, firsts, seconds, tops = [], [], [], []

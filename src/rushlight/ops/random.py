@@ -16,7 +16,7 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes
 from . import build
 from .arithmetic import computed_dtype
-from .conversion import require_dtype
+from .conversion import overwritten, require_dtype
 from .creation import check_sizes
 from .kinds import Elementwise, Host, Random, floating
 from .record import (
@@ -364,10 +364,6 @@ def normal(
 @composite(name="uniform_", methods=["uniform_"], random=True)
 def uniform_(self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Selector = None):
     """Set to uniform random numbers in [from_, to)."""
-    if from_ > to:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}"
-        )
     dtype = floating_dtype(self.dtype, "uniform_")
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
     if dtype.is_complex:
@@ -404,6 +400,36 @@ def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator
     )
 
 
+@composite(name="exponential_", methods=["exponential_"], random=True)
+def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Selector = None):
+    """Set to random numbers of the exponential distribution."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    dtype = floating_dtype(self.dtype, "exponential_")
+    return build.convert(-op.log1p(-double_uniform(self.shape, generator)) / lambd, dtype)
+
+
+@composite(name="geometric_", methods=["geometric_"], random=True)
+def geometric_(self: Mutated, p: Operand, *, generator: Selector = None):
+    """Set to the numbers of trials up to the first success, which has probability p."""
+    if p <= 0 or p >= 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    trials = op.ceil(op.log(double_uniform(self.shape, generator)) / op.log1p(-p))
+    return build.convert(trials, self.dtype)
+
+
+@composite(name="log_normal_", methods=["log_normal_"], random=True)
+def log_normal_(
+    self: Mutated, mean: Operand = 1.0, std: Operand = 2.0, *, generator: Selector = None
+):
+    """Set to numbers whose logarithms are normal."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    dtype = floating_dtype(self.dtype, "log_normal_")
+    numbers = normal_numbers.apply(shape=tuple(self.shape), dtype=dtypes.float64, generator=generator)
+    return build.convert(op.exp(numbers * std + mean), dtype)
+
+
 @composite(name="bernoulli_", methods=["bernoulli_"], random=True)
 def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Selector = None):
     """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
@@ -423,13 +449,11 @@ def _bernoulli(p: Traced, generator: Any) -> Traced:
     names=["bernoulli"],
     random=True,
     out=True,
-    derivative=lambda g, out, input, p=None, generator=None: build.zeros_like(input),
 )
 def bernoulli(input, p: Operand = None, *, generator: Selector = None):
     """1 with the probability that the element (or p) says, else 0."""
-    if p is not None:
-        return build.convert(double_uniform(input.shape, generator) < p, input.dtype)
-    return build.convert(_bernoulli(input, generator), input.dtype)
+    hits = _bernoulli(input, generator) if p is None else double_uniform(input.shape, generator) < p
+    return overwritten.apply(input, build.convert(hits, input.dtype))
 
 
 @composite(name="random_", methods=["random_"], random=True)

@@ -135,7 +135,7 @@ class Record:
 
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
-    (``"apart"``: and may not share memory with an argument); views: the parameter the result may be
+    (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the parameter the result may be
     a view of; itself: whether the result may be the very argument; random: whether it draws random
     numbers; overload: ``f(*arguments)`` runs calls that
     have a tensor in the place of a selector or size (``max(x, y)``); index_error: the exception for

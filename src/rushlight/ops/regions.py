@@ -1,4 +1,4 @@
-"""Writing into a part of a tensor, as a function: slice_scatter, select_scatter; and strided views."""
+"""Functions that write into a part of a tensor: slice_scatter, select_scatter; strided views."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from .shapes import select_dim, slice_dim
 
 
 class Region(Kind):
-    """``whole`` with the slice ``start + i*step`` along ``dim`` replaced by ``part``; linear in both."""
+    """``whole`` with the slice ``start + i*step`` along ``dim`` replaced by ``part``; linear in
+    both.
+    """
 
     def infer(
         self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
@@ -59,6 +61,7 @@ def slice_scatter_primitive(whole, part, dim, start, step):
 
 @composite(
     names=["slice_scatter"],
+    out=True,
     samples=calls(
         (Draw((4, 3)), Draw((2, 3)), 0, 1, 3),
         (Draw((4, 3)), Draw((4, 2)), 1, 0, 3, 2),
@@ -71,8 +74,8 @@ def slice_scatter(input, src, dim: int = 0, start: Size = None, end: Size = None
     target = slice_dim(input, dim, start, end, step)
     if tuple(src.shape) != tuple(target.shape):
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(target.shape)} (in slice_scatter)"
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(target.shape)} (in slice_scatter)"
         )
     size = input.shape[dim]
     first = 0 if start is None else start + size if start < 0 else start
@@ -88,8 +91,8 @@ def select_scatter(input, src, dim: int, index: Size):
     target = select_dim(input, dim, index, "select_scatter")
     if tuple(src.shape) != tuple(target.shape):
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(target.shape)} (in select_scatter)"
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(target.shape)} (in select_scatter)"
         )
     first = index + input.shape[dim] if index < 0 else index
     part = build.insert_dim(build.convert(src, input.dtype), dim)
@@ -102,7 +105,9 @@ def select_scatter(input, src, dim: int, index: Size):
     samples=calls((Draw((6,)), (2, 2), (1, 2)), (Draw((3, 4)), (2, 3), (1, 2), 1)),
 )
 def as_strided(input, size: Size, stride: Size, storage_offset: Size = 0):
-    """A view with any sizes and strides (in elements) of the tensor's memory, here taken as contiguous."""
+    """A view with any sizes and strides (in elements) of the tensor's memory, here taken as
+    contiguous.
+    """
     flat = op.reshape(input, (-1,))
     shape = tuple(size)
     places = build.full(shape, 0, build.INT64) + storage_offset

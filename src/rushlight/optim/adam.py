@@ -17,14 +17,11 @@ class Adam(Optimizer):
     """Adam (Kingma and Ba 2015, algorithm 1).
 
     Args:
-        params: see `Optimizer`.
-        lr: learning rate.
-        betas: decay of the averages of the gradient and of its square.
-        eps: added to the denominator.
-        weight_decay: factor of an L2 penalty, or with ``decoupled_weight_decay`` of AdamW's decay.
-        amsgrad: use the maximum of the squared averages (Reddi et al. 2018).
-        maximize: ascend instead of descend.
-        decoupled_weight_decay: decay the weights directly (Loshchilov and Hutter 2019, algorithm 2).
+        params: see `Optimizer`. lr: learning rate. betas: decay of the averages of the gradient and
+        of its square. eps: added to the denominator. weight_decay: factor of an L2 penalty, or with
+        ``decoupled_weight_decay`` of AdamW's decay. amsgrad: use the maximum of the squared
+        averages (Reddi et al. 2018). maximize: ascend instead of descend. decoupled_weight_decay:
+        decay the weights directly (Loshchilov and Hutter 2019, algorithm 2).
 
     Example:
         >>> w = rushlight.zeros(2, requires_grad=True)
@@ -58,10 +55,18 @@ class Adam(Optimizer):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
-            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
-        }  # fmt: skip
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
         super().__init__(params, defaults)
 
     def update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
@@ -101,7 +106,9 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). Arguments as `Adam`."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). Arguments as
+    `Adam`.
+    """
 
     def __init__(
         self,

@@ -14,8 +14,8 @@ class Optimizer:
     """Updates tensors from their gradients.
 
     Args:
-        params: tensors to optimize, ``(name, tensor)`` pairs, or dicts with key ``"params"`` and options of their own.
-        defaults: options for groups that do not state them.
+        params: tensors to optimize, ``(name, tensor)`` pairs, or dicts with key ``"params"`` and
+        options of their own. defaults: options for groups that do not state them.
 
     Raises:
         TypeError: if params is a single tensor or holds something else than tensors.
@@ -47,7 +47,8 @@ class Optimizer:
         for member in members:
             if not isinstance(member, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {type(member).__name__}"
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(member).__name__}"
                 )
             if not member.is_leaf:
                 raise ValueError(
@@ -117,7 +118,8 @@ class Optimizer:
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(groups, self.param_groups)):
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
             )
         by_number: dict[int, Tensor] = {}
         for group, loaded in zip(self.param_groups, groups):
