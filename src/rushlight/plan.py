@@ -26,6 +26,7 @@ from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
 from .graph.trace import GraphContext, Traced, contains_traced
 from .ops.build import convert
+from .ops.indexing import IndexOutOfRange
 from .ops.record import Primitive, Record
 from .promotion import can_cast, scalar_type_name
 from .stages import collecting, show
@@ -172,8 +173,7 @@ def build(job: Job) -> Any:
     fields["result"] = job.result
     fields["scalar_guards"] = scalar_guards(graph, lowering.words)
     fields["tape"] = None
-    if job.index_error is not IndexError:
-        fields["errors"] = {1: (job.index_error, f"{job.name}(): an index is out of bounds")}
+    fields["errors"] = {1: (IndexOutOfRange, f"{job.name}(): an index is out of bounds")}
     if saved is not None:
         fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))
     fields = lowering.finish(fields)

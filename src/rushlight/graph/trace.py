@@ -401,6 +401,12 @@ class Traced:
             "use operators (where, maximum, ...) instead"
         )
 
+    if TYPE_CHECKING:  # elementwise, as all number slots, which are installed below
+
+        def __eq__(self, other: object) -> Any: ...
+
+        def __ne__(self, other: object) -> Any: ...
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -470,7 +476,7 @@ def _install_slots() -> None:
     }.items():
         setattr(Traced, f"__{slot}__", _unary_slot(method))
     Traced.__getitem__ = lambda self, index: METHODS["getitem"](self, index)
-    setattr(TracedNumber, "__hash__", Traced.__hash__)
+    TracedNumber.__hash__ = Traced.__hash__  # type: ignore[assignment]
 
 
 def _binary_slot(name: str) -> Callable[..., Any]:

@@ -19,11 +19,15 @@ from .samples import Draw, calls
 # ---------------------------------------------------------------- primitives along one dim
 
 
+class IndexOutOfRange(IndexError, RuntimeError):
+    """An index out of range: PyTorch raises the one or the other, depending on the operator."""
+
+
 def _places(index: Any, dim: int, size: int) -> tuple:
-    """NumPy indices for torch's gather and scatter; IndexError if one is out of range."""
+    """NumPy indices for torch's gather and scatter; IndexOutOfRange if one is."""
     wrong = (index < 0) | (index >= size)
     if wrong.any():
-        raise IndexError(
+        raise IndexOutOfRange(
             f"index {index[wrong][0]} is out of bounds for dimension {dim} with size {size}"
         )
     places = list(numpy.indices(index.shape, sparse=True))
@@ -427,7 +431,6 @@ _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 @composite(
     names=["gather"],
     out="exact",
-    index_error=RuntimeError,
     onnx="GatherElements",
     samples=calls(
         (Draw((2, 3)), 0, _INDEX),
@@ -472,7 +475,6 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
     names=["scatter"],
     inplace=True,
     out=True,
-    index_error=RuntimeError,
     onnx="ScatterElements",
     samples=calls(
         (Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
@@ -497,7 +499,6 @@ def scatter(input, dim: int, index, src=None, *, value: Operand = None, reduce: 
     names=["scatter_add"],
     inplace=True,
     out=True,
-    index_error=RuntimeError,
     samples=calls(
         (Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
         (Draw((2, 3)), 1, _INDEX, Draw((2, 3))),

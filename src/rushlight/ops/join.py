@@ -30,7 +30,8 @@ def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
             f"{name}(): argument 'tensors' must be tuple of Tensors, not {type(tensors).__name__}"
         )
     if not tensors:
-        raise ValueError(f"torch.{name}(): expected a non-empty list of Tensors")
+        error = ValueError if name in ("cat", "stack") else RuntimeError
+        raise error(f"torch.{name}(): expected a non-empty list of Tensors")
     for position, x in enumerate(tensors):
         if not isinstance(x, Traced):
             raise TypeError(

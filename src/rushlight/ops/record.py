@@ -138,8 +138,7 @@ class Record:
     (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the parameter the result may be
     a view of; itself: whether the result may be the very argument; random: whether it draws random
     numbers; overload: ``f(*arguments)`` runs calls that
-    have a tensor in the place of a selector or size (``max(x, y)``); index_error: the exception for
-    an index out of range; samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
+    have a tensor in the place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
     operator: the native operator, set when the runtime loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
@@ -158,7 +157,6 @@ class Record:
         itself: bool = False,
         random: bool = False,
         overload: Callable[..., Any] | None = None,
-        index_error: type[Exception] = IndexError,
         reference: Callable[..., Any] | None = None,
         samples: Callable[..., Any] | None = None,
         tolerance: Any = None,
@@ -190,7 +188,6 @@ class Record:
         self.itself = itself
         self.random = random
         self.overload = overload
-        self.index_error = index_error
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
         self.reference = reference
         self.samples = samples
