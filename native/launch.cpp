@@ -107,7 +107,7 @@ class LaunchBuilder {
   }
   void choose_vector() {
     vector_ = 'P';
-    if (!kernel_.reduced || kernel_.ordered) return;
+    if (!kernel_.reduced) return;
     if (parallel_.empty()) {
       vector_ = 'R';
       return;

@@ -120,7 +120,7 @@ class PlanParser {
   ScalarGuard scalar_guard(PyObject *object) {
     Items items(object, "scalar_guards");
     items.require(3, "a scalar guard");
-    if (text_of(items[0], "a comparison") == "isnan") {
+    if (std::string(text_of(items[0], "a comparison")) == "isnan") {
       return {IntOperation::Ne, scalar_word(items[1]), true, 0, 0, true};
     }
     ScalarGuard guard{operation(items[0]), scalar_word(items[1]), false, 0, 0, false};

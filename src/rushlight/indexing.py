@@ -13,7 +13,6 @@ from typing import Any
 from . import _core, dtypes
 from ._core import Tensor
 from .ops import subscripts
-from .ops.indexing import nonzero
 from .ops.record import op
 
 
@@ -21,37 +20,30 @@ def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """The basic parts of a subscript applied as views, and the index tensors for the view's dims
     (None: the whole dim).
     """
-    parts = list(index) if isinstance(index, tuple) else [index]
-    parts = [as_index(part) for part in parts]
-    used = sum(
-        part.ndim if is_mask(part) else part is not None and not isinstance(part, bool)
-        for part in parts
-        if part is not ...
-    )
-    if used > x.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+    parts = [as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
+    unused = x.ndim - subscripts.consumed_dims(parts, x.ndim)
     basic: list[Any] = []
     indices: list[Tensor | None] = []
     for part in parts:
         if part is ...:
-            whole = x.ndim - used
-            basic += [slice(None)] * whole
-            indices += [None] * whole
+            basic += [slice(None)] * unused
+            indices += [None] * unused
+            unused = 0  # a second Ellipsis stands for nothing
         elif isinstance(part, bool):
             basic.append(None)
             indices.append(_core.tensor_from_data([0] if part else [], dtypes.int64.code))
         elif isinstance(part, Tensor):
-            found = (
-                masked(part, x, sum(each is not None for each in basic))
-                if is_mask(part)
-                else [integers(part)]
-            )
-            basic += [slice(None)] * len(found)
+            subscripts.check_index(part)
+            found = [part]
+            if subscripts.is_mask(part):
+                found = list(subscripts.mask_places(x, part, consumed(basic)))
+            basic += [slice(None) if part.ndim or not subscripts.is_mask(part) else None] * len(found)
             indices += found
-        else:
+        elif part is None or isinstance(part, slice):
             basic.append(part)
-            if part is None or isinstance(part, slice):
-                indices.append(None)
+            indices.append(None)
+        else:
+            basic.append(subscripts.as_int(part))
     return x[tuple(basic)], indices
 
 
@@ -69,35 +61,21 @@ def as_index(part: Any) -> Any:
             )
         tensor = _core.tensor_from_data(part)
         return tensor.to(dtypes.int64) if tensor.numel() == 0 else tensor
+    if isinstance(part, Tensor) and not part.ndim and part.dtype.is_integral and not is_mask(part):
+        return part.item()  # as in PyTorch: a 0-d tensor selects, which gives a view
     if hasattr(part, "__array__") and not isinstance(part, Tensor):
         return _core.from_numpy(part) if part.ndim else part.item()
     return part
 
 
-def is_mask(part: Any) -> bool:
-    return isinstance(part, Tensor) and part.dtype in (dtypes.bool, dtypes.uint8)
-
-
-def masked(mask: Tensor, x: Tensor, dim: int) -> list[Tensor]:
-    """A mask as one index tensor per dim."""
-    shape = tuple(x.shape[dim : dim + mask.ndim])
-    if shape != tuple(mask.shape):
-        raise IndexError(
-            f"The shape of the mask {list(mask.shape)} at index 0 does not match the shape of the "
-            f"indexed tensor {list(x.shape)} at index {dim}"
-        )
-    return list(nonzero(mask, as_tuple=True))
-
-
-def integers(part: Tensor) -> Tensor:
-    if part.dtype.is_floating_point or part.dtype.is_complex:
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return part.to(dtypes.int64)
+def consumed(basic: list[Any]) -> int:
+    """How many dims of the tensor the basic parts stand for."""
+    return sum(part is not None for part in basic)
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
     """``x[index]`` for an index that holds tensors, lists or bools."""
-    if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim:
+    if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim and index.ndim:
         return subscripts.index.operator(x, [index])
     view, indices = split(x, index)
     return (
@@ -113,6 +91,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"
         )
+    if index is False:
+        return
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = _core.tensor_from_data(value, x.dtype.code)

@@ -25,6 +25,7 @@ from .graph.print import text as graph_text
 from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
 from .graph.trace import GraphContext, Traced, contains_traced
+from .ops.arguments import check_arguments
 from .ops.build import convert
 from .ops.indexing import IndexOutOfRange
 from .ops.record import Primitive, Record
@@ -132,7 +133,8 @@ class Job:
 
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias:
     whether outputs may share memory with inputs; aliases: which arguments share memory with mutated
-    ones; call: its arguments; index_error: the exception for an index out of range.
+    ones; call: its arguments; itself: whether an output that is an
+    input is that very tensor.
     """
 
     graph: Graph
@@ -142,7 +144,6 @@ class Job:
     wrt: list[Value]
     may_alias: bool = False
     aliases: Aliases = ()
-    index_error: type[Exception] = IndexError
     itself: bool = True
 
 
@@ -219,6 +220,7 @@ def plan_record(
     record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
 ) -> Any:
     """Plan a call of a record's operator."""
+    check_arguments(record, args, kwargs)
     record.check_tensors(args, kwargs)
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
@@ -262,7 +264,7 @@ def plan_record(
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
     may_alias = record.views is not None
     return build(
-        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.index_error, record.itself)
+        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself)
     )
 
 
@@ -394,6 +396,7 @@ def call_foreign(
         return plain
     if record.overload is not None and not contains_traced((args, tuple(kwargs.values()))):
         return record.overload(*args, **kwargs)
+    check_arguments(record, args, kwargs)
     result = record.trace(*args, **kwargs)
     if inplace:
         raise TypeError(

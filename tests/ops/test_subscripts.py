@@ -1,15 +1,15 @@
-"""Subscripts on the reference device: every mixture of parts gives what PyTorch gives."""
+"""Subscripts, eager and on the reference device: every mixture of parts gives what PyTorch gives."""
 
 from __future__ import annotations
 
 import numpy
 import pytest
 
+import rushlight
 from rushlight import dtypes, ops
 from rushlight.devices import reference
 from rushlight.graph.symbols import DataDependentError
 from rushlight.graph.trace import GraphContext, Traced
-from rushlight.ops import subscripts
 
 torch = pytest.importorskip("torch")
 ops.load()
@@ -56,6 +56,8 @@ INDICES = [
     (numpy.array(1), slice(1, 3)),
     [],
     (None, True, ROWS),
+    numpy.array(True),
+    (numpy.array(True), ROWS),
 ]
 BAD = [
     3,
@@ -107,6 +109,15 @@ def test_read(index):
 
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_read_eagerly(index):
+    x = numpy.arange(60.0).reshape(3, 4, 5)
+    expected = torch.from_numpy(x)[to_index(index, torch.from_numpy)]
+    ours = rushlight.from_numpy(x)[to_index(index, rushlight.from_numpy)]
+    numpy.testing.assert_array_equal(ours.numpy(), expected.numpy())
+    assert ours.shape == tuple(expected.shape)
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
 @pytest.mark.parametrize("as_number", [True, False])
 def test_write(index, as_number):
     x = numpy.arange(60.0).reshape(3, 4, 5)
@@ -114,15 +125,10 @@ def test_write(index, as_number):
     part = expected[to_index(index, torch.from_numpy)]
     value = numpy.array(7.0) if as_number else numpy.full(part.shape, -1.0)
     expected[to_index(index, torch.from_numpy)] = torch.from_numpy(value)
-
-    def write(x, make):
-        parts = subscripts.Parts(x, to_index(index, make))
-        value_in = 7.0 if as_number else make(value)
-        return subscripts.setitem_parts(
-            x, value_in, parts.tensors, parts.sizes, tuple(parts.structure)
-        )
-
-    numpy.testing.assert_array_equal(run(x, write), expected.numpy())
+    ours = rushlight.from_numpy(x.copy())
+    written = 7.0 if as_number else rushlight.from_numpy(value)
+    ours[to_index(index, rushlight.from_numpy)] = written
+    numpy.testing.assert_array_equal(ours.numpy(), expected.numpy())
 
 
 @pytest.mark.parametrize("index", BAD, ids=repr)
@@ -130,5 +136,7 @@ def test_errors(index):
     x = numpy.arange(60.0).reshape(3, 4, 5)
     with pytest.raises((IndexError, ValueError, TypeError)) as theirs:
         torch.from_numpy(x)[to_index(index, torch.from_numpy)]
+    with pytest.raises(theirs.type):
+        rushlight.from_numpy(x)[to_index(index, rushlight.from_numpy)]
     with pytest.raises(theirs.type):
         run(x, lambda x, make: x[to_index(index, make)])

@@ -189,7 +189,7 @@ def index_like(d: Drawing, args: Arguments) -> Ref:
 
 
 def index_vector(d: Drawing, args: Arguments) -> Ref:
-    return d.indices((d.choice((3, 1, 2, 0)),), size_of_dim(d, args), negative=False)
+    return d.indices((d.choice((3, 1, 2)),), size_of_dim(d, args), negative=False)
 
 
 def source_like(d: Drawing, args: Arguments) -> Ref:
@@ -255,6 +255,11 @@ def weight(d: Drawing, args: Arguments) -> Ref:
 def bias(d: Drawing, args: Arguments) -> Ref | None:
     w = d.value(args[1])
     return None if d.percent(40) else d.leaf(w.shape[:1], repr(w.dtype).rpartition(".")[2])
+
+
+def scores(d: Drawing, args: Arguments) -> Ref:
+    """For cross_entropy: PyTorch's mean over no class at all is NaN or 0, as the rank may be."""
+    return d.tensor(lambda each: 1 <= each.ndim <= 3 and each.is_floating_point() and each.numel() > 0)
 
 
 def trailing_shape(d: Drawing, args: Arguments) -> tuple[int, ...]:

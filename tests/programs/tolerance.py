@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 from calls import Call, Dtype, Ref, resolve
 from memory import PRECISION, dtype_name, numbers, storage_place
-from program import Program
+from program import ULPS, Program
 
 import torch
 
@@ -81,6 +81,23 @@ def magnitudes(program: Program, call: Call) -> Any:
         return numpy.where((total > largest / 4) | numpy.isnan(total), numpy.nan, slack)
 
 
+def ulps_of_mixed(program: Program, call: Call) -> float:
+    """Units in the last place of the result where PyTorch rounds to a coarser type on the way, or calls of powers."""
+    names = {dtype_name(program.theirs[index]) for index in call.tensors()} & PRECISION.keys()
+    if "pow" in call.path and any("complex" in name for name in names) or "pow" in call.path and _has_complex(call):
+        return 256.0
+    if len(names) < 2 and not ("rtruediv" in call.path and _has_complex(call)):
+        return 0.0
+    if "out" not in call.kwargs and "rtruediv" not in call.path:
+        return 0.0
+    finest = 2.0**-23 if len(names) < 2 else min(PRECISION[name][0] for name in names)
+    return ULPS * max(PRECISION[name][0] for name in names) / finest if names else 0.0
+
+
+def _has_complex(call: Call) -> bool:
+    return any(isinstance(each, complex) for each in call.args)
+
+
 def _extent(program: Program, call: Call) -> float:
     """The largest finite absolute value among the arguments."""
     most = 0.0
@@ -118,6 +135,10 @@ def undefined(program: Program, call: Call) -> bool:
     name = call.path.rpartition(".")[2]
     tensors = [program.theirs[index] for index in call.tensors()]
     if name in CONVERTING and _converts_to_integers(call, tensors) and _beyond_integers(tensors, call):
+        return True
+    if name == "cumsum_" and "bool" in map(dtype_name, tensors):  # sums in bool where cumsum sums in int64
+        return True
+    if name == "fill_" and isinstance(call.args[1], int) and abs(call.args[1]) > 60000:  # infinite in half precision
         return True
     if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
         return True

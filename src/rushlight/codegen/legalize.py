@@ -110,14 +110,13 @@ class Legalizer:
         return self.emit("convert", (value,), dtype, value.shape, dtype=dtype)
 
     def needs_copy(self, value: Value) -> bool:
-        """Whether an output would share memory with an input, or have overlapping elements."""
-        if self.may_alias:
-            return False
-        broadcast = False
+        """Whether an output would share memory with an input, have overlapping elements or negative strides."""
+        broadcast = flipped = False
         while value.node is not None and value.node.name in AFFINE_VIEWS:
+            flipped |= value.node.name == "flip"
             broadcast |= value.node.name in ("expand", "slice")
             value = value.node.inputs[0]
-        return broadcast or value.node is None
+        return flipped or not self.may_alias and (broadcast or value.node is None)
 
     def matmul(self, node: Node) -> Value | None:
         a, b = node.inputs

@@ -213,9 +213,13 @@ class Loop:
 
 
 class Builder:
-    """Emits one function; ``lines`` is its body after the entry block's stack slots."""
+    """Emits one function; ``lines`` is its body after the entry block's stack slots.
 
-    def __init__(self) -> None:
+    scalef: the target can scale vectors by powers of two (AVX-512).
+    """
+
+    def __init__(self, scalef: bool = False) -> None:
+        self.scalef = scalef
         self.lines: list[str] = []
         self.slots: list[str] = []
         self.declarations: dict[str, str] = {}
@@ -364,6 +368,11 @@ class Builder:
 
     def store(self, pointer: Reg, value: Reg) -> None:
         self.emit(f"store {value}, {pointer}, align 1")
+
+    def prefetch(self, pointer: Reg) -> None:
+        """Start to bring a cache line, of any address, into the first-level cache."""
+        self.declarations["llvm.prefetch.p0"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+        self.emit(f"call void @llvm.prefetch.p0({pointer}, i32 0, i32 3, i32 1)")
 
     def masked_load(self, pointer: Reg, mask: Reg, element: str) -> Reg:
         """Zero in the lanes that the mask excludes, which are not read."""

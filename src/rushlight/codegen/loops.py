@@ -10,7 +10,7 @@ from .memory import Lanes
 from .nest import Nest, Variant
 from .points import P0, P1, PointEmitter, reduction_of, vector_lanes
 from .reductions import State
-from .schedule import Phase, is_scan, schedule
+from .schedule import Phase, Schedule, is_scan, schedule, step_size
 from .target import Target
 
 SLOT_WORDS = 8  # a 64-byte slot of a split reduction, in words
@@ -24,8 +24,10 @@ def kernel_ir(nest: Nest, variant: Variant, target: Target) -> str:
 def scratch_bytes(nest: Nest, variant: Variant, target: Target) -> int:
     """Scratch memory per reduced element that a kernel needs (for all lanes of a vector)."""
     plan = schedule(nest, variant)
-    lanes = vector_lanes(plan, target) if variant.vector == "P" else 1
-    return plan.scratch_size * lanes
+    if variant.vector == "R":
+        return plan.scratch_size
+    lanes = vector_lanes(plan, target)
+    return plan.scratch_size * lanes * parallel_unroll(plan, variant, lanes)
 
 
 def splittable(nest: Nest) -> bool:
@@ -41,10 +43,53 @@ def splittable(nest: Nest) -> bool:
     return 0 < words <= SLOT_WORDS * len(nest.stores)
 
 
-# What a reducing loop may do to be worth unrolling: it waits for memory or for the last addition.
-_LIGHT = frozenset("load constant scalar size convert add sub mul abs neg maximum minimum".split())
+_STEP_SIZE = 72  # of the code of one step of an unrolled loop
+_WIDE_SIZE = 400  # the same, where a step reads more of each row of a matrix
+_HEAVY = 20
 _UNROLL = 4
 _MAX_LANES = 64
+
+
+def parallel_unroll(plan: Schedule, variant: Variant, lanes: int) -> int:
+    """Vectors per step along the parallel loop.
+
+    Several hide the latency of what a step waits for. Reducing along rows that lie apart, they
+    also read more of each row that they touch.
+    """
+    if not plan.nest.reduced:
+        return _unroll(plan, variant, lanes, plan.rows[0], plan.row_stores, _STEP_SIZE)
+    if variant.split == "finish" or not plan.phases:
+        return 1
+    phases = [_phase_unroll(plan, variant, lanes, each, _WIDE_SIZE) for each in plan.phases]
+    return min(phases)
+
+
+def _phase_unroll(plan: Schedule, variant: Variant, lanes: int, phase: Phase, limit: int) -> int:
+    body = [*phase.body, *phase.reductions]
+    return _unroll(plan, variant, lanes, body, phase.stores, limit)
+
+
+def _unroll(
+    plan: Schedule,
+    variant: Variant,
+    lanes: int,
+    body: Sequence[int],
+    stores: Sequence[int],
+    limit: int,
+) -> int:
+    """Vectors per step of the vector loop, for the instructions and stores of a step."""
+    instructions = [plan.nest.body[each] for each in body]
+    operands = [plan.nest.stores[each][0] for each in stores]
+    operands += [each.arguments[0] for each in instructions if each.name == "load"]
+    size = sum(step_size(each) for each in instructions)
+    if any(variant.classes[each] == "S" for each in operands):
+        return 1
+    if variant.vector == "R" and any(is_scan(each) for each in instructions):
+        return 1
+    if limit == _STEP_SIZE and stores and size < _HEAVY:  # most of the time goes to memory
+        return 1
+    fitting = min(_UNROLL, limit // max(size, 1), _MAX_LANES // lanes)
+    return 1 << max(fitting, 1).bit_length() - 1
 
 
 class _Kernel(PointEmitter):
@@ -61,8 +106,8 @@ class _Kernel(PointEmitter):
         self._operands()
         for position in self.plan.constants:
             self._instruction(position)
-        if self.variant.vector == "P" and len(self.plan.phases) == 1:
-            self.unroll = self._unroll(self.plan.phases[0])
+        if self.variant.vector == "P":
+            self.unroll = parallel_unroll(self.plan, self.variant, self.base_width)
         self._run_loops([P1, P0], [], self._row)
         b.emit("br label %end")
         b.start("end")
@@ -210,22 +255,11 @@ class _Kernel(PointEmitter):
             return [reg for each in carriers for reg in self.states[each]]
 
         if along:
-            self.unroll = self._unroll(phase)
+            width = self.base_width
+            self.unroll = _phase_unroll(self.plan, self.variant, width, phase, _STEP_SIZE)
         results = _unflatten(self._run_loops(range(2, self.loops), initial, body), lengths)
         reduced = list(zip(kinds, results, strict=True))[: len(phase.reductions)]
         return [kind.horizontal(b, state) if along else state for kind, state in reduced]
-
-    def _unroll(self, phase: Phase) -> int:
-        """Vectors per step of the vector loop: several if each step would mostly wait."""
-        body = [self.nest.body[each] for each in phase.body]
-        if not phase.reductions or phase.stores or phase.kept or phase.loaded:
-            return 1
-        if any(each.name not in _LIGHT for each in body):
-            return 1
-        loads = [each.arguments[0] for each in body if each.name == "load"]
-        if any(self.variant.classes[each] == "S" for each in loads):
-            return 1
-        return max(1, min(_UNROLL, _MAX_LANES // self.base_width))
 
     def _point_code(self, phase: Phase) -> None:
         """Everything that is computed at one reduced point of a phase, but the reductions."""

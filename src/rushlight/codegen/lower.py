@@ -392,8 +392,8 @@ def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | No
         if node is None:
             found.append((each, chain))
             return True
-        if node.name == "constant":
-            return True
+        if not each.shape and all(operand.weak for operand in node.inputs):
+            return True  # a number
         if node.name == "flip":
             return visit(node.inputs[0], chain)
         if node.name == "expand":

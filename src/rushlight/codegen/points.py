@@ -12,6 +12,8 @@ from .target import Target
 from .values import Value, constant, element_of, parts_of, splat
 
 P1, P0 = 0, 1  # the loops over parallel dims; the reduced ones follow
+_STEPS_AHEAD = 8
+_CACHE_LINE = 64
 
 
 def vector_lanes(plan: Schedule, target: Target) -> int:
@@ -48,7 +50,7 @@ class PointEmitter:
         self.vector_loop = P0 if variant.vector == "P" else self.loops - 1
         if variant.split == "finish":
             self.vector_loop = -1
-        self.b = Builder()
+        self.b = Builder(target.scalef)
         self.context = scalars.Context(self.b, target)
         self.values: dict[int, Value] = {}
         self.wide: dict[int, Value] = {}  # scalars spread over a vector
@@ -153,9 +155,20 @@ class PointEmitter:
             return memory.load_scalar(self.b, dtype, base)
         assert self.lanes is not None
         if self.variant.classes[operand] == "C":
+            self._prefetch(operand)
             return memory.load_contiguous(self.b, dtype, base, self.lanes)
         stride = self.strides[operand, self.vector_loop]
         return memory.load_strided(self.b, dtype, base, stride, self.lanes)
+
+    def _prefetch(self, operand: int) -> None:
+        """Ask for what comes some reduced steps later: the CPU foresees only neighbours."""
+        stride = self.strides.get((operand, self.loops - 1))
+        if self.variant.vector == "R" or self.loops == 2 or stride is None:
+            return
+        ahead = self.b.offset(self.bases[operand], stride * _STEPS_AHEAD)
+        itemsize = self.nest.operands[operand].dtype.itemsize
+        for line in range(0, self.width * itemsize, _CACHE_LINE):
+            self.b.prefetch(self.b.offset(ahead, line))
 
     def _coordinate(self, position: int) -> Value:
         instruction = self.nest.body[position]
@@ -213,8 +226,9 @@ class PointEmitter:
             moved = [b.shuffle(x, y, picks) for x, y in zip(identity, prefix, strict=True)]
             prefix = kind.combine(b, moved, prefix)
             shift *= 2
+        total = [b.extract(each, width - 1) for each in prefix]
         prefix = kind.combine(b, [b.splat(each, width) for each in state], prefix)
-        self.states[position] = [b.extract(each, width - 1) for each in prefix]
+        self.states[position] = kind.combine(b, state, total)  # waits for nothing but the last
         return kind.finish(b, prefix)
 
     # ---- stores, and what is kept between phases

@@ -209,6 +209,25 @@ def _find_splats(s: Schedule) -> None:
             s.splats.update(each for each in arguments if not s.vector[each])
 
 
+# Straight code of a few dozen machine instructions for float32 and float64.
+_MEDIUM = frozenset(
+    "div reciprocal sqrt rsqrt exp expm1 log log1p tanh sigmoid erf sin cos multiply_add".split()
+)
+_UNLIMITED = 1000
+
+
+def step_size(instruction: Instruction) -> int:
+    """About how much code an instruction takes, in units of an addition; huge if it has loops."""
+    name, dtype = instruction.name, instruction.dtype
+    if name in ("constant", "scalar", "size"):
+        return 0
+    if dtype.is_complex or name == "load_indirect":
+        return _UNLIMITED
+    if name in _CHEAP or is_scan(instruction) or is_reduction(instruction):
+        return 1
+    return 20 if name in _MEDIUM and dtype.kind == "f" else _UNLIMITED
+
+
 _LIBRARY_CALLS = frozenset("lgamma nextafter".split())
 
 

@@ -12,7 +12,8 @@ class Target:
     """An LLVM target and the facts that the loop emitter needs.
 
     vector_bytes: width of a vector register. masks: whether masked loads and stores cost no more
-    than plain ones, so that one loop body serves full and partial vectors.
+    than plain ones, so that one loop body serves full and partial vectors. scalef: whether one
+    instruction scales by powers of two.
     """
 
     triple: str
@@ -20,13 +21,14 @@ class Target:
     features: str
     vector_bytes: int
     masks: bool
+    scalef: bool = False
 
     @property
     def architecture(self) -> str:
         return self.triple.partition("-")[0]
 
 
-AVX512 = Target("x86_64-unknown-linux-gnu", "x86-64-v4", "", 64, True)
+AVX512 = Target("x86_64-unknown-linux-gnu", "x86-64-v4", "", 64, True, True)
 AVX2 = Target("x86_64-unknown-linux-gnu", "x86-64-v3", "", 32, False)
 # Register x18 belongs to the system on macOS and Windows; ELF is only our container for the code.
 NEON = Target("aarch64-unknown-linux-gnu", "generic", "+neon,+reserve-x18", 16, False)

@@ -353,7 +353,8 @@ def pow(input, exponent):
     """input to the power exponent. The common exponents have kernels of their own."""
     if not isinstance(exponent, Traced) or exponent.weak:
         return _pow_number(input, exponent)
-    return elementwise("pow", input, exponent)
+    result = elementwise("pow", input, exponent)
+    return build.row_major(result) if build.is_number(input) else result
 
 
 def _pow_number(x: Any, exponent: Any) -> Any:
@@ -688,7 +689,7 @@ def lerp(input, end, weight):
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
     compute = computed_dtype(input, tensor1, tensor2)
-    value = build.convert(build.lift(value, build.context_of((input, tensor1, tensor2))), compute)
+    value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
     return value * tensor1 * tensor2 + input
 
 
@@ -705,4 +706,6 @@ def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
             "Integer division with addcdiv is no longer supported; convert the tensors to a "
             "floating-point type first"
         )
+    compute = computed_dtype(input, tensor1, tensor2)
+    value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
     return input + value * (tensor1 / tensor2)

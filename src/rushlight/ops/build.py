@@ -113,11 +113,15 @@ def laid_out_like(result: Traced, x: Traced) -> Traced:
     return result
 
 
+def row_major(result: Traced) -> Traced:
+    """A result that was computed here; if the operator returns it, it lies in row-major order."""
+    result.value.like = "contiguous"
+    return result
+
+
 def contiguous(x: Traced) -> Traced:
     """x as a value of its own that lies in row-major order if the operator returns it."""
-    copy = PRIMITIVES["convert"].apply(x, dtype=x.dtype, copy=True)
-    copy.value.like = "contiguous"
-    return copy
+    return row_major(PRIMITIVES["convert"].apply(x, dtype=x.dtype, copy=True))
 
 
 def fitting(number: Any, dtype: DType, context: Context) -> Traced:

@@ -77,6 +77,20 @@ def isfinite(input):
     return abs(input) < float("inf") if input.dtype.is_differentiable else input == input
 
 
+def _infinity(name: str, limit: float, doc: str) -> None:
+    def body(input):
+        if input.dtype.is_complex:
+            raise RuntimeError(f"{name} does not support complex inputs.")
+        return input == limit if input.dtype.is_floating_point else input != input
+
+    body.__doc__ = doc
+    composite(names=[name], out=True, samples=unary(special=_SPECIAL))(body)
+
+
+_infinity("isposinf", float("inf"), "Whether the elements are infinite.")
+_infinity("isneginf", float("-inf"), "Whether the elements are minus infinity.")
+
+
 # ---------------------------------------------------------------- logic
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import numpy
+import math
+from typing import Any
 
+import numpy
+import scipy.special
+
+from .. import dtypes
+from ..promotion import scalar_type_name
+from . import build
+from .complex import real_part
 from .kinds import Elementwise, complexes, floating, int_to_float
-from .record import primitive
-from .samples import unary
+from .record import Tensor, composite, op, primitive
+from .samples import binary, unary
 
 _INF, _NAN = float("inf"), float("nan")
 
@@ -105,3 +113,98 @@ def tanh(input):
 )
 def sigmoid(input):
     """1 / (1 + exp(-input))"""
+
+
+# ---------------------------------------------------------------- other bases, error functions
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["exp2", "special.exp2"],
+    methods=["exp2"],
+    derivative=lambda out, x: out * math.log(2),
+    reference=numpy.exp2,
+    samples=unary(-20, 20, special=[_INF, -_INF, _NAN]),
+)
+def exp2(input):
+    """2 raised to each element."""
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["log10"],
+    derivative=lambda out, x: 1 / (x * math.log(10)),
+    reference=numpy.log10,
+    samples=unary(0.01, 20, special=[_INF, 0.0, _NAN]),
+)
+def log10(input):
+    """The logarithm to base 10."""
+
+
+@primitive(
+    Elementwise(floating, promote=int_to_float),
+    names=["erf", "special.erf"],
+    methods=["erf"],
+    derivative=lambda out, x: op.exp(-x * x) * (2 / math.sqrt(math.pi)),
+    reference=scipy.special.erf,
+    samples=unary(special=[_INF, -_INF, _NAN]),
+    onnx="Erf",
+)
+def erf(input):
+    """The error function."""
+
+
+@primitive(
+    Elementwise(floating, promote=int_to_float),
+    names=["erfc", "special.erfc"],
+    methods=["erfc"],
+    derivative=lambda out, x: op.exp(-x * x) * (-2 / math.sqrt(math.pi)),
+    reference=scipy.special.erfc,
+    samples=unary(special=[_INF, -_INF, _NAN]),
+)
+def erfc(input):
+    """1 - erf(input), accurate for large inputs."""
+
+
+# ---------------------------------------------------------------- logarithms of sums and products
+
+
+def _log_sum(name: str, exponential: Any, logarithm: Any, doc: str) -> None:
+    def body(input: Tensor, other: Tensor):
+        if input.dtype.is_complex and other.dtype.is_complex:
+            ordered = real_part(input) >= real_part(other)
+            greater, lesser = op.where(ordered, input, other), op.where(ordered, other, input)
+        else:
+            greater, lesser = op.maximum(input, other), op.minimum(input, other)
+        if not greater.dtype.is_differentiable:
+            raise NotImplementedError(
+                f"\"{name}_cpu\" not implemented for '{scalar_type_name(greater.dtype)}'"
+            )
+        # The difference of equal infinities is not a number.
+        difference = op.where(greater == lesser, 0, lesser - greater)
+        return greater + logarithm(exponential(difference))
+
+    body.__doc__ = doc
+    composite(names=[name], out=True, samples=binary())(body)
+
+
+_log_sum("logaddexp", exp, log1p, "log(exp(input) + exp(other)), without overflow.")
+_log_sum(
+    "logaddexp2",
+    exp2,
+    lambda x: log1p(x) / math.log(2),
+    "log2(2**input + 2**other), without overflow.",
+)
+
+
+@composite(
+    names=["logit", "special.logit"], methods=["logit"], inplace=True, out=True,
+    samples=unary(0.1, 0.9),
+)  # fmt: skip
+def logit(input, eps: float | None = None):
+    """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+    if input.dtype.is_integral:
+        input = build.convert(input, dtypes.get_default_dtype())
+    if eps is not None:
+        input = op.clamp(input, eps, 1 - eps)
+    return log(input / (1 - input))

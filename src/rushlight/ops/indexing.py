@@ -615,6 +615,8 @@ def _at_positions(
     """input with source at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
     index = _vector_index(name, index)
+    if not input.ndim and index.shape[0] != 1 and name == "index_add":
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions (in index_add)")
     whole = _one_dim(input)
     index = expand_index(index, whole.shape, dim)
     if not source.ndim and (not input.ndim or name == "index_fill"):

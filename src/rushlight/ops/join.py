@@ -13,7 +13,7 @@ from ..layout import normalize_dim
 from ..promotion import result_type
 from . import build
 from .kinds import Join
-from .record import composite, primitive
+from .record import Tensors, composite, primitive
 from .samples import Draw, calls
 
 
@@ -59,7 +59,7 @@ def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
         ([Draw((2,)), Draw((3,), dtype=dtypes.float64)],),
     ),
 )
-def cat(tensors, dim: int = 0):
+def cat(tensors: Tensors, dim: int = 0):
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
     tensors = _check_list(tensors, "cat")
     for position, x in enumerate(tensors):
@@ -97,7 +97,7 @@ def cat(tensors, dim: int = 0):
         ([Draw((2, 3)), Draw((2, 3))],), ([Draw((2, 3)), Draw((2, 3))], -1), ([Draw(()), Draw(())],)
     ),
 )
-def stack(tensors, dim: int = 0):
+def stack(tensors: Tensors, dim: int = 0):
     """Tensors of one shape along a new dim."""
     tensors = _check_list(tensors, "stack")
     first = tensors[0]
@@ -124,7 +124,7 @@ def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
     methods=[],
     samples=calls(([Draw((2, 3)), Draw((2, 1))],), ([Draw((2,)), Draw((3,))],)),
 )
-def hstack(tensors):
+def hstack(tensors: Tensors):
     """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
     tensors = _at_least(_check_list(tensors, "hstack"), 1)
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
@@ -135,6 +135,6 @@ def hstack(tensors):
     methods=[],
     samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2,)), Draw((2,))],)),
 )
-def vstack(tensors):
+def vstack(tensors: Tensors):
     """Tensors below each other: along dim 0, those with one dim as rows."""
     return cat(_at_least(_check_list(tensors, "vstack"), 2), 0)

@@ -135,6 +135,8 @@ def bmm(input, mat2):
 @composite(names=["mv"], out=True, samples=calls((Draw((2, 3)), Draw((3,)))))
 def mv(input, vec):
     """The product of a matrix and a vector."""
+    if not input.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions (in mv)")
     _ranks("mv", input=(input, 2), vec=(vec, 1))
     return matmul(input, vec)
 

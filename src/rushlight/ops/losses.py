@@ -224,7 +224,7 @@ def cross_entropy(
     if label_smoothing < 0.0 or label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if not input.ndim:
-        raise RuntimeError("cross_entropy: input must have at least 1 dim, but it is 0-d")
+        raise IndexError("cross_entropy: input must have at least 1 dim, but it is 0-d")
     dim = _class_dim(input)
     log_probabilities = op.log_softmax(widened(input), dim)
     if target.dtype.is_floating_point:

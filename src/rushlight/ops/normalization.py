@@ -63,7 +63,8 @@ def softmax(input, dim: int, dtype: DType | None = None):
     if not input.ndim:
         return op.softmax(build.reshape(input, (1,)), 0).reshape(())
     exponentials = op.exp(_shifted(widened(input), dim))
-    return build.convert(exponentials / build.reduce_sum(exponentials, (dim,)), input.dtype)
+    factor = op.reciprocal(build.reduce_sum(exponentials, (dim,)))  # one division a row
+    return build.convert(exponentials * factor, input.dtype)
 
 
 def _log_softmax_derivative(
@@ -128,6 +129,12 @@ def functional_log_softmax(
 ):
     """The logarithm of softmax."""
     return op.log_softmax(input, _implicit_dim(input, dim, "log_softmax"), dtype)
+
+
+@composite(name="softmin", names=["nn.functional.softmin"], methods=[], samples=with_dim())
+def softmin(input, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None):
+    """softmax of -input."""
+    return op.softmax(-input, _implicit_dim(input, dim, "softmin"), dtype)
 
 
 def _normalized_dims(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .record import Mutated, Operand, Tensor, composite
+from .record import MutatedTensors, Operand, Tensors, composite
 
 
 @composite(name="sgd_step")
 def sgd_step(
-    parameters: Mutated,
-    momentum_buffers: Mutated,
-    gradients: Tensor,
+    parameters: MutatedTensors,
+    momentum_buffers: MutatedTensors,
+    gradients: Tensors,
     lr: Operand,
     weight_decay: Operand,
     momentum: Operand,
@@ -40,11 +40,11 @@ def sgd_step(
 
 @composite(name="adam_step")
 def adam_step(
-    parameters: Mutated,
-    averages: Mutated,
-    squared_averages: Mutated,
-    maximums: Mutated,
-    gradients: Tensor,
+    parameters: MutatedTensors,
+    averages: MutatedTensors,
+    squared_averages: MutatedTensors,
+    maximums: MutatedTensors,
+    gradients: Tensors,
     lr: Operand,
     beta1: Operand,
     beta2: Operand,

@@ -409,6 +409,18 @@ def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Selector = N
     return build.convert(-op.log1p(-double_uniform(self.shape, generator)) / lambd, dtype)
 
 
+@composite(name="cauchy_", methods=["cauchy_"], random=True)
+def cauchy_(
+    self: Mutated, median: Operand = 0.0, sigma: Operand = 1.0, *, generator: Selector = None
+):
+    """Set to random numbers of the Cauchy distribution."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    dtype = floating_dtype(self.dtype, "cauchy_")
+    angles = (double_uniform(self.shape, generator) - 0.5) * math.pi
+    return build.convert(op.tan(angles) * sigma + median, dtype)
+
+
 @composite(name="geometric_", methods=["geometric_"], random=True)
 def geometric_(self: Mutated, p: Operand, *, generator: Selector = None):
     """Set to the numbers of trials up to the first success, which has probability p."""

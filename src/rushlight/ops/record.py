@@ -68,12 +68,21 @@ ARGUMENT_ALIASES = {
 Tensor: TypeAlias = Any
 Operand: TypeAlias = Any
 Mutated: TypeAlias = Any
+Tensors: TypeAlias = Any
+MutatedTensors: TypeAlias = Any
 Selector: TypeAlias = Any
 Dim: TypeAlias = Any
 Size: TypeAlias = Any
 
 _SELECTORS = ("int", "bool", "str", "DType", "Dim", "Selector", "tuple")
-_MODES = {"Tensor": "T", "Operand": "T", "Mutated": "T!", "Size": "Z"}
+_MODES = {
+    "Tensor": "T",
+    "Operand": "T",
+    "Tensors": "T",
+    "Mutated": "T!",
+    "MutatedTensors": "T!",
+    "Size": "Z",
+}
 
 
 class _Operators:
@@ -121,13 +130,16 @@ class RecordError(Exception):
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or
-    Z (size); tensor: whether numbers are refused.
+    Z (size); tensor: whether numbers are refused; kind: the annotation's first word; optional:
+    whether None is an argument.
     """
 
     name: str
     mode: str
     variadic: bool = False
     tensor: bool = False
+    kind: str = ""
+    optional: bool = False
 
 
 class Record:
@@ -135,11 +147,12 @@ class Record:
 
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
-    (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the parameter the result may be
-    a view of; itself: whether the result may be the very argument; random: whether it draws random
-    numbers; overload: ``f(*arguments)`` runs calls that
-    have a tensor in the place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
-    operator: the native operator, set when the runtime loads.
+    (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the
+    parameter the result may be a view of; itself: whether the result may be the very argument;
+    random: whether it draws random numbers; overload: ``f(*arguments)`` runs calls that have a
+    tensor in the place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)``
+    gives test calls (``ops/samples.py``); operator: the native operator, set when the runtime
+    loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
     """
@@ -267,7 +280,7 @@ class Record:
                 continue
             is_number = isinstance(argument, Number)
             operands += not is_number and argument is not None
-            parameter = self._parameter_at(place)
+            parameter = self.parameter_at(place)
             if is_number and parameter is not None and parameter.tensor:
                 raise TypeError(
                     f"{self.name}(): argument '{parameter.name}' must be Tensor, not "
@@ -279,7 +292,7 @@ class Record:
                 f"{type(given[0][1]).__name__}"
             )
 
-    def _parameter_at(self, place: int | str) -> Parameter | None:
+    def parameter_at(self, place: int | str) -> Parameter | None:
         if isinstance(place, int):
             return self.parameters[place] if place < len(self.parameters) else None
         name = ARGUMENT_ALIASES.get(place, place)
@@ -318,10 +331,6 @@ class Record:
         def replace(argument: Any, mode: str) -> Any:
             if argument is None or mode == "S":
                 return argument
-            if isinstance(argument, list | tuple):
-                return (list if isinstance(argument, list) else tuple)(
-                    replace(each, mode) for each in argument
-                )
             if mode == "Z":
                 is_size = isinstance(argument, int) and not isinstance(argument, bool)
                 return size(argument) if is_size else argument
@@ -333,10 +342,23 @@ class Record:
                 )
             return tensor(argument)
 
-        mapped = [replace(argument, self.mode(position)) for position, argument in enumerate(args)]
+        # No closure here refers to itself: such a cycle would keep the tensors alive.
+        mapped = [
+            map_nested(argument, replace, self.mode(position))
+            for position, argument in enumerate(args)
+        ]
         return mapped, {
-            name: replace(argument, self.mode(name)) for name, argument in kwargs.items()
+            name: map_nested(argument, replace, self.mode(name))
+            for name, argument in kwargs.items()
         }
+
+
+def map_nested(argument: Any, function: Callable[[Any, str], Any], mode: str) -> Any:
+    """Apply ``function(element, mode)`` to every element of nested lists and tuples."""
+    if mode != "S" and isinstance(argument, list | tuple):
+        kind = list if isinstance(argument, list) else tuple
+        return kind(map_nested(each, function, mode) for each in argument)
+    return function(argument, mode)
 
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
@@ -351,7 +373,8 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
     word = text.split("|")[0].split("[")[0].strip()
     mode = _MODES.get(word) or ("S" if word in _SELECTORS else "T")
     variadic = parameter.kind is parameter.VAR_POSITIONAL
-    return Parameter(parameter.name, mode, variadic, word == "Tensor")
+    optional = parameter.default is None or "None" in text
+    return Parameter(parameter.name, mode, variadic, word == "Tensor", word, optional)
 
 
 class Primitive(Record):

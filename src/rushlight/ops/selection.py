@@ -80,7 +80,7 @@ def masked_fill(input, mask, value):
     ):
         raise RuntimeError(f"value cannot be converted to type {input.dtype} without overflow")
     value = build.fitting(value, input.dtype, input.context)
-    return build.select_where(mask, value, input, input.dtype)
+    return build.row_major(build.select_where(mask, value, input, input.dtype))
 
 
 @primitive(

@@ -43,6 +43,8 @@ _BY_ANNOTATION = {
     "Number": NUMBER,
     "Tensor": "Tensor | Sequence[Tensor]",
     "Mutated": "Tensor",
+    "Tensors": "Sequence[Tensor]",
+    "MutatedTensors": "Sequence[Tensor]",
     "Selector": "Any",
     "Dim": "_int | Sequence[_int] | None",
     "DType": "_dtype",

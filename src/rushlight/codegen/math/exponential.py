@@ -15,9 +15,11 @@ from .formats import (
     INFINITY,
     LOG2_E,
     NAN,
+    SINGLE,
     absolute,
     clamp,
     copysign,
+    float_to_integer,
     format_of,
     narrow,
     nearest_integer,
@@ -67,29 +69,32 @@ def _exp_tail(b: Builder, r: Reg) -> Reg:
     return b.polynomial(r, _EXP_DOUBLE if r.element == "double" else _EXP_SINGLE)
 
 
-def _reduce(b: Builder, x: Reg) -> tuple[Reg, Reg, Reg]:
-    """x as n ln(2) + r: the integer n, r, and what rounding took from r."""
+def _exp_reduced(b: Builder, x: Reg) -> tuple[Reg, Reg]:
+    """n and exp(r) - 1 with x = n ln(2) + r, n an integer (as a float).
+
+    What rounding takes from r is added again in double, where it would cost the last digit.
+    """
     f = format_of(x)
-    n_float, n = nearest_integer(x * LOG2_E)
-    high = b.fma(n_float, -f.ln2_high, x)
-    r = b.fma(n_float, -f.ln2_low, high)
-    lost = b.fma(n_float, -f.ln2_low, high - r)
-    return n, r, lost
+    n = nearest_integer(x, LOG2_E)
+    high = b.fma(n, -f.ln2_high, x)
+    r = b.fma(n, -f.ln2_low, high)
+    square, tail = r * r, _exp_tail(b, r)
+    if f is SINGLE:
+        return n, b.fma(square, tail, r)
+    return n, r + b.fma(square, tail, b.fma(n, -f.ln2_low, high - r))
 
 
 def exp(b: Builder, x: Reg) -> Reg:
     f = format_of(x)
-    n, r, lost = _reduce(b, clamp(x, *f.exp_range))
-    one = r + 1.0
-    tail = b.fma(r * r, _exp_tail(b, r), lost + (r - (one - 1.0)))
-    return scale(one + tail, n, f)
+    n, fraction = _exp_reduced(b, clamp(x, *f.exp_range))
+    return scale(fraction + 1.0, n, f)
 
 
 def exp2(b: Builder, x: Reg) -> Reg:
     """2^x, in double."""
     limited = clamp(via_double(x), -1076.0, 1025.0)
-    n_float, n = nearest_integer(limited)
-    r = (limited - n_float) * math.log(2)
+    n = nearest_integer(limited)
+    r = (limited - n) * math.log(2)
     value = b.fma(r * r, _exp_tail(b, r), r) + 1.0
     return narrow(scale(value, n, DOUBLE), x)
 
@@ -97,8 +102,8 @@ def exp2(b: Builder, x: Reg) -> Reg:
 def expm1(b: Builder, x: Reg) -> Reg:
     """2^n (exp(r) - 1) + (2^n - 1), scaled in two steps so that nothing overflows early."""
     f = format_of(x)
-    n, r, lost = _reduce(b, clamp(x, f.expm1_low, f.exp_range[1]))
-    p = r + b.fma(r * r, _exp_tail(b, r), lost)
+    n_float, p = _exp_reduced(b, clamp(x, f.expm1_low, f.exp_range[1]))
+    n = float_to_integer(n_float, f)
     half = n.ashr(1)
     first, second = power_of_two(half, f), power_of_two(n - half, f)
     one = power_of_two(half - n, f)
@@ -185,8 +190,8 @@ def power_single(b: Builder, x: Reg, y: Reg) -> Reg:
     binary = b.fma(fraction, LOG2_E, k)
     binary = b.select(wide.eq(0.0), -INFINITY, b.select(wide.eq(INFINITY), INFINITY, binary))
     scaled = clamp(exponent * binary, -200.0, 200.0)
-    n_float, n = nearest_integer(scaled)
-    r = (scaled - n_float) * math.log(2)
+    n = nearest_integer(scaled)
+    r = (scaled - n) * math.log(2)
     value = scale(b.fma(r * r, b.polynomial(r, _EXP_MEDIUM), r) + 1.0, n, DOUBLE)
     value = narrow(b.select(wide.isnan(), wide, value), x)
     return _power_cases(b, x, y, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..llvm import Builder, Reg
+from ..llvm import Builder, Reg, bits
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ DOUBLE = Format(
 LOG2_E = math.log2(math.e)
 INFINITY = float("inf")
 NAN = float("nan")
+_CURRENT_ROUNDING = 4
 
 
 def format_of(x: Reg) -> Format:
@@ -57,12 +58,17 @@ def clamp(x: Reg, low: float, high: float) -> Reg:
     return b.select(x.gt(high), high, x)
 
 
-def nearest_integer(scaled: Reg) -> tuple[Reg, Reg]:
-    """The nearest integer of a float of moderate size, as a float and as an integer."""
-    f = format_of(scaled)
-    shifted = scaled + f.magic
-    magic_bits = scaled.like(f.magic).bitcast(f.integer)
-    return shifted - f.magic, shifted.bitcast(f.integer) - magic_bits
+def nearest_integer(x: Reg, factor: float = 1.0) -> Reg:
+    """The integer nearest to a product of moderate size, as a float."""
+    f = format_of(x)
+    shifted = x + f.magic if factor == 1.0 else x.builder.fma(x, factor, f.magic)
+    return shifted - f.magic
+
+
+def float_to_integer(n: Reg, f: Format) -> Reg:
+    """A float with an integer value of moderate size: cheaper where vectors have no conversion."""
+    magic_bits = n.like(f.magic).bitcast(f.integer)
+    return (n + f.magic).bitcast(f.integer) - magic_bits
 
 
 def integer_to_float(n: Reg, f: Format) -> Reg:
@@ -79,9 +85,34 @@ def power_of_two(n: Reg, f: Format) -> Reg:
 
 
 def scale(x: Reg, n: Reg, f: Format) -> Reg:
-    """x 2^n, in two steps so that subnormal results are rounded once and overflow is exact."""
-    half = n.ashr(1)
-    return x * power_of_two(half, f) * power_of_two(n - half, f)
+    """x 2^n for a float n with an integer value, rounded once if the result is subnormal.
+
+    Without an instruction for it, two factors whose product is exact before the last rounding.
+    """
+    if x.builder.scalef and x.lanes > 1:
+        return _scalef(x, n)
+    whole = float_to_integer(n, f)
+    half = whole.ashr(1)
+    return x * power_of_two(half, f) * power_of_two(whole - half, f)
+
+
+def _scalef(x: Reg, n: Reg) -> Reg:
+    """AVX-512's instruction, on as many registers as the vectors take."""
+    b, suffix = x.builder, "pd" if x.element == "double" else "ps"
+    width = min(x.lanes, 512 // bits(x.element))
+    name = f"llvm.x86.avx512.mask.scalef.{suffix}.{width * bits(x.element)}"
+    mask = b.constant(f"i{max(8, width)}", 1, -1)
+    rounding = [b.constant("i32", 1, _CURRENT_ROUNDING)] if width * bits(x.element) == 512 else []
+    pieces = []
+    for start in range(0, x.lanes, width):
+        picks = range(start, start + width)
+        part, power = (each if width == x.lanes else b.shuffle(each, each, picks) for each in (x, n))
+        operands = [part, power, part, mask, *rounding]
+        pieces.append(b.call(name, x.element, width, operands))
+    while len(pieces) > 1:
+        pairs = zip(pieces[::2], pieces[1::2], strict=True)
+        pieces = [b.shuffle(low, high, range(2 * low.lanes)) for low, high in pairs]
+    return pieces[0]
 
 
 def split_exponent(x: Reg) -> tuple[Reg, Reg]:

@@ -1,0 +1,143 @@
+"""Random programs over differentiable operators: gradients, and gradients of gradients, are PyTorch's."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from random import Random
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from calls import MODULES  # noqa: E402
+from drawing import Drawing  # noqa: E402
+from memory import dtype_name, numbers  # noqa: E402
+from operators import OPERATORS, run  # noqa: E402
+from program import EndOfProgram, Program, new  # noqa: E402
+
+COUNT = int(os.environ.get("RUSHLIGHT_PROGRAMS", "0"))
+DIFFERENTIABLE = set(
+    """add sub mul div pow neg exp log tanh relu sigmoid sqrt square abs reciprocal expm1 log1p where masked_fill clamp
+    clamp_min maximum minimum lerp addcmul addcdiv .to clone .contiguous sum mean prod amax max min cumsum logsumexp matmul
+    mm mv dot outer nn.functional.linear reshape .view transpose permute movedim t .expand broadcast_to squeeze unsqueeze
+    flatten select narrow unbind chunk split flip .repeat [] []= cat stack gather scatter scatter_add index_select index_add
+    index_fill index_put tril triu softmax log_softmax nn.functional.layer_norm nn.functional.cross_entropy .__add__
+    .__rsub__ .__mul__ .__imul__ .__iadd__ .__rtruediv__ .copy_ detach""".split()
+)
+CHOSEN = [each for each in OPERATORS if each.name in DIFFERENTIABLE]
+TOLERANCE = {"float16": 0.05, "bfloat16": 0.3, "float32": 2e-4, "float64": 1e-9, "complex64": 2e-4, "complex128": 1e-9}
+PROFILE = settings(
+    max_examples=COUNT or 500,
+    derandomize=not COUNT,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def weights(shape: tuple[int, ...]) -> numpy.ndarray:
+    return numpy.cos(numpy.arange(int(numpy.prod(shape)))).reshape(shape)
+
+
+def weighted_sum(module: Any, tensors: list[Any]) -> Any:
+    """One number that depends on all tensors, on each element by its own factor."""
+    total = None
+    for tensor in tensors:
+        name = dtype_name(tensor)
+        weighted = tensor * new(module, weights(tuple(tensor.shape)), name)
+        term = (module.real(weighted) if weighted.is_complex() else weighted).sum().to(module.float64)
+        total = term if total is None else total + term
+    return total
+
+
+def gradients(module: Any, values: list[Any], leaves: list[int], order: int) -> list[Any]:
+    """The gradients of the leaves of each order up to ``order``."""
+    results: list[Any] = []
+    wrt = [values[index] for index in leaves]
+    outputs = [each for each in values if each.requires_grad and not each.is_leaf]
+    for current in range(1, order + 1):
+        if not outputs:
+            break
+        loss = weighted_sum(module, outputs)
+        found = module.autograd.grad(loss, wrt, create_graph=current < order, allow_unused=True)
+        results += found
+        outputs = [each for each in found if each is not None and each.requires_grad]
+    return results
+
+
+def check_gradients(program: Program, leaves: list[int], order: int) -> None:
+    outcomes = []
+    for module, values in zip(MODULES, program.values):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outcomes.append((gradients(module, values, leaves, order), None))
+        except (RuntimeError, NotImplementedError, IndexError, ValueError, TypeError) as error:
+            outcomes.append(([], error))
+    (ours, our_error), (theirs, their_error) = outcomes
+    if our_error is not None and their_error is None:
+        raise program.difference(f"backward: Rushlight raised {our_error!r}") from our_error
+    if their_error is not None:
+        if our_error is None and "modified by an inplace operation" not in str(their_error):
+            raise program.difference(f"backward: PyTorch raised {their_error!r}")
+        return  # what must be saved, and so may not be written, is a matter of the implementation
+    # A gradient that does not depend on the leaves may be known as such, or be a constant that has no gradient.
+    for position, (found, expected) in enumerate(zip(ours, theirs)):
+        compare_gradient(program, position, found, expected)
+
+
+def plain(ours: Any, theirs: Any) -> list[numpy.ndarray | None]:
+    """The elements; PyTorch may hold a conjugate, or zeros, without having written them down."""
+    written = None if theirs is None else torch.empty(theirs.shape, dtype=theirs.dtype).copy_(theirs.detach())
+    return [None if each is None else numbers(each.detach()) for each in (ours, written)]
+
+
+def tolerance(program: Program) -> float:
+    """That of the coarsest type that took part."""
+    return max(TOLERANCE.get(dtype_name(each), 0.0) for each in program.theirs)
+
+
+def compare_gradient(program: Program, position: int, found: Any, expected: Any) -> None:
+    if found is None or expected is None:
+        # Rushlight knows zeros by no tensor where PyTorch materialises them, and the other way round.
+        given = plain(found, expected)
+        if any(numpy.any(each) for each in given if each is not None):
+            raise program.difference(f"gradient {position}: {found}, PyTorch's {expected}")
+        return
+    if (dtype_name(found), tuple(found.shape)) != (dtype_name(expected), tuple(expected.shape)):
+        raise program.difference(f"gradient {position}: {found.dtype} {found.shape}, PyTorch's {expected}")
+    a, b = plain(found, expected)
+    finite = numpy.isfinite(b)
+    scale = 1 + numpy.abs(b[finite]).max(initial=0.0)
+    far = numpy.abs(a - b) > tolerance(program) * scale
+    if (far | ~numpy.isfinite(a))[finite].any():
+        raise program.difference(f"gradient {position}: {a.tolist()}\nPyTorch's {b.tolist()}")
+
+
+def run_program(random: Random) -> None:
+    program = Program()
+    drawing = Drawing(random, program, mistakes=1)
+    drawing.special = False
+    dtype = drawing.choice(("float64", "float64", "float32", "complex128"))
+    leaves = [
+        drawing.leaf(dtype=dtype, requires_grad=True).index for _ in range(drawing.integer(1, 2))
+    ]
+    if drawing.percent(30):
+        drawing.leaf(dtype=dtype)
+    try:
+        for _ in range(drawing.integer(1, 5)):
+            run(program, drawing, drawing.choice(CHOSEN))
+    except EndOfProgram:
+        return
+    check_gradients(program, leaves, 2 if drawing.percent(40) else 1)
+
+
+@PROFILE
+@given(st.randoms(use_true_random=False))
+def test_gradients(random: Random) -> None:
+    run_program(random)
