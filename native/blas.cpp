@@ -110,6 +110,8 @@ template <class Function> bool find(void *library, const char *name, Function &f
 }
 
 int load_library(const char *path) {
+  // Finding the path ran Python, so another thread may have been quicker, and the functions are in use.
+  if (loaded.load(std::memory_order_acquire)) return 0;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     PyErr_Format(PyExc_ImportError, "cannot load OpenBLAS: %s; reinstall the package scipy-openblas32", dlerror());

@@ -60,12 +60,36 @@ void copy_rows_any(int64_t item, Dim outer, Dim inner, char *to, const char *fro
   }
 }
 
+// Four rows of four 4-byte items, turned in registers.
+inline void turn_four(char *to, int64_t to_stride, const char *from, int64_t from_stride) {
+  using Row = int32_t __attribute__((vector_size(16)));
+  Row rows[4];
+  for (int r = 0; r < 4; ++r) std::memcpy(&rows[r], from + r * from_stride, sizeof(Row));
+  Row low = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  Row high = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  Row other_low = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  Row other_high = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  Row turned[4] = {__builtin_shufflevector(low, other_low, 0, 1, 4, 5),
+                   __builtin_shufflevector(low, other_low, 2, 3, 6, 7),
+                   __builtin_shufflevector(high, other_high, 0, 1, 4, 5),
+                   __builtin_shufflevector(high, other_high, 2, 3, 6, 7)};
+  for (int r = 0; r < 4; ++r) std::memcpy(to + r * to_stride, &turned[r], sizeof(Row));
+}
+
 // One full tile, through a buffer on the stack: rows that lie a power of two apart share few cache lines.
 template <int64_t Item> void transpose_tile(char *to, int64_t to_stride, const char *from, int64_t from_stride) {
   Bytes<Item> tile[kTile][kTile], turned[kTile][kTile];
   for (int64_t c = 0; c < kTile; ++c) std::memcpy(tile[c], from + c * from_stride, sizeof tile[c]);
-  for (int64_t c = 0; c < kTile; ++c) {
-    for (int64_t r = 0; r < kTile; ++r) turned[r][c] = tile[c][r];
+  if constexpr (Item == 4) {
+    for (int64_t c = 0; c < kTile; c += 4) {
+      for (int64_t r = 0; r < kTile; r += 4) {
+        turn_four(turned[r][c].bytes, sizeof turned[0], tile[c][r].bytes, sizeof tile[0]);
+      }
+    }
+  } else {
+    for (int64_t c = 0; c < kTile; ++c) {
+      for (int64_t r = 0; r < kTile; ++r) turned[r][c] = tile[c][r];
+    }
   }
   for (int64_t r = 0; r < kTile; ++r) std::memcpy(to + r * to_stride, turned[r], sizeof turned[r]);
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "instance.h"
+#include "services.h"
 
 namespace rushlight {
 namespace {
@@ -33,6 +34,7 @@ class LaunchBuilder {
     arrange(parallel_, true);
     if (kernel_.reduced) arrange_reduced();
     choose_vector();
+    choose_turned();
     give_single_loop_strides();
     fill_launch();
     load_code();
@@ -123,6 +125,27 @@ class LaunchBuilder {
     vector_ = along_row >= along_column && !short_rows ? 'R' : 'P';
   }
 
+  // Operands that lie contiguous along another loop than the vector loop, as in x.t() + y, are read in tiles that are
+  // turned: that loop becomes the last but one.
+  void choose_turned() {
+    if (kernel_.reduced || parallel_.size() < 2 || parallel_.back().size < kVector) return;
+    for (size_t i = 0; i < count(); ++i) {
+      const KernelOperand &operand = kernel_.operands[i];
+      int64_t stride = parallel_.back().strides[i], last = int64_t(parallel_.size()) - 2;
+      if (operand.role != KernelOperand::Read || stride == 0 || stride == operand.itemsize) continue;
+      auto along = [&](const Loop &loop) { return loop.size >= kVector && loop.strides[i] == operand.itemsize; };
+      if (turned_.empty()) {
+        auto found = std::find_if(parallel_.begin(), parallel_.end() - 1, along);
+        if (found == parallel_.end() - 1) continue;
+        std::rotate(found, found + 1, parallel_.end() - 1);
+      }
+      if (along(parallel_[size_t(last)])) turned_.push_back({i, operand.itemsize});
+    }
+  }
+  bool is_turned(size_t operand) const {
+    return std::any_of(turned_.begin(), turned_.end(), [&](auto &each) { return each.operand == operand; });
+  }
+
   // A vector loop of one step has no strides of its own: give it those that share the code of the usual variant.
   void give_single_loop_strides() {
     if (vector_ == 'P' && parallel_.empty()) parallel_.push_back({1, std::vector<int64_t>(count(), 0)});
@@ -150,10 +173,21 @@ class LaunchBuilder {
       for (size_t o = 0; o < outer; ++o) launch_.outer_strides.push_back(parallel_[o].strides[i]);
     }
     launch_.vector = vector_;
+    if (!turned_.empty()) fill_tile();
     launch_.rows = launch_.sizes[0];
     for (int64_t size : launch_.outer_sizes) launch_.rows *= size;
     launch_.work = kernel_.cost * double(launch_.rows) * double(launch_.sizes[1]);
     for (const Loop &loop : reduced_) launch_.work *= double(std::max<int64_t>(loop.size, 1));
+  }
+
+  void fill_tile() {
+    launch_.turned = turned_;
+    launch_.tile_strides = launch_.strides;
+    for (const TurnedOperand &each : turned_) {
+      int64_t *strides = &launch_.tile_strides[each.operand * 2];  // no reduced loops: P1 and P0
+      strides[0] = kTileColumns * each.itemsize, strides[1] = each.itemsize;
+      launch_.scratch += size_t(kTileRows * kTileColumns * each.itemsize);
+    }
   }
 
   std::string classes() const {
@@ -161,7 +195,7 @@ class LaunchBuilder {
     std::string letters;
     for (size_t i = 0; i < count(); ++i) {
       int64_t stride = loop.strides[i];
-      letters += stride == 0 ? 'B' : stride == kernel_.operands[i].itemsize ? 'C' : 'S';
+      letters += stride == 0 ? 'B' : stride == kernel_.operands[i].itemsize || is_turned(i) ? 'C' : 'S';
     }
     return letters;
   }
@@ -174,7 +208,7 @@ class LaunchBuilder {
       if (__builtin_mul_overflow(bytes, loop.size, &bytes)) fail(PyExc_MemoryError, "a reduction is too large");
     }
     if (variant.scratch) launch_.scratch = size_t(bytes) + kScratchSlack;
-    int threads = thread_count();
+    int threads = std::max(thread_count(), default_thread_count());  // set_num_threads may be called later
     int64_t units = parallel_units(launch_);
     bool worth_splitting = threads > 1 && units < 2 * threads && launch_.work > 2 * kParallelWork * double(units);
     if (kernel_.splittable && worth_splitting && launch_.outer_sizes.empty()) load_split(loops);
@@ -201,6 +235,7 @@ class LaunchBuilder {
   KernelLaunch &launch_;
   Loops parallel_, reduced_;
   std::vector<size_t> priority_;
+  std::vector<TurnedOperand> turned_;
   char vector_ = 'P';
 };
 

@@ -152,7 +152,8 @@ PyObject *find_target(OperatorObject *op, const Call &call, const Arguments &arg
     const Plan &plan = *reinterpret_cast<PlanObject *>(target.get())->plan;
     check_plan_fits(plan, call);
     if (!scalar_guards_hold(plan, call) || !evaluate_slots(plan, call, slots)) {
-      fail(PyExc_RuntimeError, "%s: the guards of a new plan reject the call that it was made for", op->text);
+      fail(PyExc_RuntimeError, "%s: sizes or offsets exceed 64 bits, or the guards of a new plan reject its call",
+           op->text);
     }
   }
   state.plans.insert(call, key, target.get());

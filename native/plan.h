@@ -199,6 +199,11 @@ struct SplitReduction {
   size_t loop;                               // which of the launch's loops is split
   std::vector<size_t> written;               // operands
 };
+// An operand that is contiguous along P1, not along the vector loop P0: the core turns it tile by tile.
+struct TurnedOperand {
+  size_t operand;
+  int64_t itemsize;
+};
 // One kernel over its whole domain: `outer` loops run in the core, sizes and strides go to the machine code.
 struct KernelLaunch {
   CodeReference code;
@@ -212,7 +217,10 @@ struct KernelLaunch {
   size_t scratch = 0;                        // bytes per thread
   double work = 0;                           // points times cost
   std::optional<SplitReduction> split;
+  std::vector<TurnedOperand> turned;
+  std::vector<int64_t> tile_strides;         // with turned operands: strides of a tile
 };
+constexpr int64_t kTileRows = 64, kTileColumns = 64;
 struct GemmLaunch {
   struct Matrix {
     Address address;

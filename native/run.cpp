@@ -44,9 +44,36 @@ struct KernelRun {
         int64_t position = index % launch.outer_sizes[o];
         for (size_t i = 0; i < count; ++i) pointers[i] += position * launch.outer_strides[i * outer + o];
       }
-      status |= launch.code.entry()(pointers.data(), sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
-                             scratch, kernel_functions.data());
+      if (launch.turned.empty()) status |= call(pointers.data(), sizes.data(), launch.strides.data(), scratch);
+      else status |= tiles(pointers.data(), sizes[0], columns, scratch);
       row += sizes[0];
+    }
+    return status;
+  }
+  int64_t call(char *const *pointers, const int64_t *sizes, const int64_t *strides, char *scratch) const {
+    return launch.code.entry()(pointers, sizes, strides, scalars, launch.ints.data(), scratch, kernel_functions.data());
+  }
+  // Rows by columns in tiles, for which operands that lie the other way round are copied to scratch memory.
+  int64_t tiles(char *const *pointers, int64_t rows, int64_t columns, char *scratch) const {
+    size_t count = launch.operands.size();
+    SmallVector<char *, 24> moved(count);
+    int64_t status = 0;
+    for (int64_t row = 0; row < rows; row += kTileRows) {
+      for (int64_t column = 0; column < columns; column += kTileColumns) {
+        int64_t sizes[2] = {std::min(kTileRows, rows - row), std::min(kTileColumns, columns - column)};
+        for (size_t i = 0; i < count; ++i) {
+          moved[i] = pointers[i] + row * launch.strides[i * 2] + column * launch.strides[i * 2 + 1];
+        }
+        char *tile = scratch;
+        for (const TurnedOperand &each : launch.turned) {
+          size_t first = each.operand * 2;
+          copy_strided(each.itemsize, 2, sizes, tile, &launch.tile_strides[first], moved[each.operand],
+                       &launch.strides[first]);
+          moved[each.operand] = tile;
+          tile += kTileRows * kTileColumns * each.itemsize;
+        }
+        status |= call(moved.data(), sizes, launch.tile_strides.data(), scratch);
+      }
     }
     return status;
   }
@@ -57,8 +84,7 @@ struct KernelRun {
     for (size_t i = 0; i < count; ++i) pointers[i] = operand_base(launch, bases, i);
     char *scratch = nullptr;
     if (launch.scratch && !(scratch = thread_scratch(launch.scratch))) return kOutOfMemory;
-    return launch.code.entry()(pointers.data(), launch.sizes.data(), launch.strides.data(), scalars, launch.ints.data(),
-                        scratch, kernel_functions.data());
+    return call(pointers.data(), launch.sizes.data(), launch.strides.data(), scratch);
   }
 
   // Units are numbered row by row, part by part.
@@ -213,7 +239,7 @@ int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t
   if (launch.work > kParallelWork && thread_count() > 1) {
     return launch.split ? run_split(launch, bases, run.scalars) : run_parallel(run);
   }
-  return launch.outer_sizes.empty() ? run.once() : run.rows(0, launch.rows, 0, launch.sizes[1]);
+  return launch.outer_sizes.empty() && launch.turned.empty() ? run.once() : run.rows(0, launch.rows, 0, launch.sizes[1]);
 } catch (const std::bad_alloc &) {  // the caller may not hold the GIL
   return kOutOfMemory;
 }

@@ -20,7 +20,7 @@ namespace rushlight {
 namespace {
 
 constexpr int kMaxThreads = 512;
-constexpr int kSpins = 200;               // a few microseconds: long enough to catch the next operator of a sequence
+constexpr int kSpins = 1000;              // some ten microseconds: catches the next operator of a sequence
 constexpr int64_t kChunksPerThread = 4;   // evens out threads that are slowed down by other work
 constexpr int64_t kChunkMultiple = 64;    // keeps the borders of long chunks on cache lines
 

@@ -387,6 +387,8 @@ def is_storage(obj: Any) -> bool:
 
 def numel(input: Tensor) -> int:
     """The number of elements."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"numel(): argument 'input' must be Tensor, not {type(input).__name__}")
     return input.numel()
 
 

@@ -37,7 +37,8 @@ def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             found = [part]
             if subscripts.is_mask(part):
                 found = list(subscripts.mask_places(x, part, consumed(basic)))
-            basic += [slice(None) if part.ndim or not subscripts.is_mask(part) else None] * len(found)
+            whole = None if subscripts.is_mask(part) and not part.ndim else slice(None)
+            basic += [whole] * len(found)
             indices += found
         elif part is None or isinstance(part, slice):
             basic.append(part)
@@ -53,15 +54,22 @@ def as_index(part: Any) -> Any:
         if any(isinstance(each, Tensor) for each in part):
             return op.stack(
                 [
-                    as_index(each)
-                    if isinstance(each, list | tuple | Tensor)
+                    each
+                    if isinstance(each, Tensor)
+                    else as_index(each)
+                    if isinstance(each, list | tuple)
                     else _core.tensor_from_data(each)
                     for each in part
                 ]
             )
         tensor = _core.tensor_from_data(part)
         return tensor.to(dtypes.int64) if tensor.numel() == 0 else tensor
-    if isinstance(part, Tensor) and not part.ndim and part.dtype.is_integral and not is_mask(part):
+    if (
+        isinstance(part, Tensor)
+        and not part.ndim
+        and part.dtype.is_integral
+        and not subscripts.is_mask(part)
+    ):
         return part.item()  # as in PyTorch: a 0-d tensor selects, which gives a view
     if hasattr(part, "__array__") and not isinstance(part, Tensor):
         return _core.from_numpy(part) if part.ndim else part.item()
@@ -93,6 +101,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         )
     if index is False:
         return
+    if isinstance(value, complex) and not x.dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {x.dtype} without overflow")
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = _core.tensor_from_data(value, x.dtype.code)

@@ -17,7 +17,8 @@ def take_layout(self: Tensor, view: Tensor, name: str) -> Tensor:
     if view.requires_grad:
         if self.is_leaf:
             raise RuntimeError(
-                f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
+                f"{name}: a leaf Variable that requires grad is being used in an in-place "
+                "operation."
             )
         if self._base is not None:
             raise NotImplementedError(
@@ -44,6 +45,10 @@ def in_place(name: str) -> Callable[..., Tensor]:
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """``resize_`` to the shape of another tensor."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            f"resize_as_(): argument 'the_template' must be Tensor, not {type(other).__name__}"
+        )
     return self.resize_(other.shape)
 
 
@@ -51,4 +56,4 @@ def install() -> None:
     """Attach the methods to Tensor, which has its views by then."""
     for name in VIEWS:
         setattr(Tensor, f"{name}_", in_place(name))
-    Tensor.resize_as_ = resize_as_
+    setattr(Tensor, "resize_as_", resize_as_)  # noqa: B010  # the stub has no such attribute yet

@@ -25,7 +25,7 @@ from .graph.print import text as graph_text
 from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
 from .graph.trace import GraphContext, Traced, contains_traced
-from .ops.arguments import check_arguments
+from .ops.arguments import check_arguments, check_range, with_ints
 from .ops.build import convert
 from .ops.indexing import IndexOutOfRange
 from .ops.record import Primitive, Record
@@ -150,6 +150,8 @@ class Job:
 def build(job: Job) -> Any:
     """The core's plan for a traced graph."""
     saved = reverse.saved_values(job.graph, job.wrt) if job.wrt else None
+    if saved is not None and job.may_alias and job.itself:  # an input that is returned keeps its own history
+        saved.outputs = [value for value in saved.outputs if value not in job.graph.inputs]
     if saved is not None and not saved.outputs:
         saved = None
     show("graph", f"{job.name}, as traced", lambda: graph_text(job.graph))
@@ -251,6 +253,10 @@ def plan_record(
         written = [mapped[0]]
     elif out is not None:
         written = list(out) if isinstance(out, list | tuple) else [out]
+        if len(written) != len(outputs):
+            raise TypeError(
+                f"{name}(): argument 'out' must be {len(outputs)} Tensors, not {len(written)}"
+            )
         if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
             return _core.Direct(into_out(record, record))
     else:
@@ -394,9 +400,19 @@ def call_foreign(
     plain = plain_arguments(operator, args, kwargs)
     if plain is not None:
         return plain
-    if record.overload is not None and not contains_traced((args, tuple(kwargs.values()))):
-        return record.overload(*args, **kwargs)
+    traced = contains_traced((args, tuple(kwargs.values())))
+    if not traced:
+        check_range(record.name, [*args, *kwargs.values()])
+        if record.overload is not None:
+            return record.overload(*args, **kwargs)
     check_arguments(record, args, kwargs)
+    if not traced:
+        record.check_tensors(args, kwargs)
+        changed = with_ints(record, args, kwargs)
+        if changed is not None:
+            return operator(*changed[0], **changed[1])
+        if isinstance(record, Primitive):
+            raise TypeError(f"{record.name}(): received an invalid combination of arguments")
     result = record.trace(*args, **kwargs)
     if inplace:
         raise TypeError(

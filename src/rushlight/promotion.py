@@ -101,9 +101,9 @@ def result_type(operands: Iterable[tuple[DType, int]]) -> DType:
         known = by_category[category]
         by_category[category] = dtype if known is None else promote_types(known, dtype)
     result: DType | None = None
-    for dtype in reversed(by_category):
-        if dtype is not None:
-            result = dtype if result is None else _combine(result, dtype)
+    for level in reversed(by_category):
+        if level is not None:
+            result = level if result is None else _combine(result, level)
     if result is None:
         raise RuntimeError("at least one operand is needed to find a result type")
     return result

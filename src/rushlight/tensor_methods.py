@@ -174,9 +174,17 @@ def __reversed__(self: Tensor) -> Tensor:
 # ---------------------------------------------------------------- layouts
 
 
+def _shape_of(other: Any, function: str) -> Any:
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            f"{function}(): argument 'other' must be Tensor, not {type(other).__name__}"
+        )
+    return other.shape
+
+
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    return self.shape == other.shape
+    return self.shape == _shape_of(other, "is_same_size")
 
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:

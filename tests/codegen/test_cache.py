@@ -116,13 +116,13 @@ def test_a_forked_child_compiles_while_the_parent_does(folder, monkeypatch):
     import threading
 
     stop = threading.Event()
+    target = codegen.host_target()
 
     def work() -> None:
         number = 0
         while not stop.is_set():
             number += 1
-            text = codegen.loops.kernel_ir(NEST, VARIANT, codegen.host_target())
-            codegen._emit(text, codegen.host_target())
+            codegen._emit(codegen._kernel_ir(NEST, VARIANT, target), target)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -131,12 +131,8 @@ def test_a_forked_child_compiles_while_the_parent_does(folder, monkeypatch):
             child = os.fork()
             if child == 0:
                 monkeypatch.setenv("RUSHLIGHT_CACHE_DIR", "")
-                code = codegen.object.link(
-                    codegen._emit(
-                        codegen.loops.kernel_ir(NEST, VARIANT, codegen.host_target()),
-                        codegen.host_target(),
-                    )
-                )
+                text = codegen._kernel_ir(NEST, VARIANT, target)
+                code = codegen._link(codegen._emit(text, target))
                 os._exit(0 if code[0] else 1)
             assert os.waitpid(child, 0)[1] == 0
     finally:

@@ -151,7 +151,7 @@ def test_scans_keep_their_order():
     views = [spec.view(0), spec.view(spec.buffer(f32, (4, 5)))]
     spec.kernel(kernel, (4, 5), 1, [(view, (0, 1)) for view in views])
     np.testing.assert_allclose(_core.to_numpy(run(spec.plan(), tensor(x))), x.cumsum(1), rtol=1e-6)
-    assert (kernel.launches[0].vector, kernel.launches[0].sizes) == ("P", (1, 4, 5))
+    assert (kernel.launches[0].vector, kernel.launches[0].sizes) == ("R", (1, 4, 5))
 
 
 def test_coordinates():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 from calls import Dtype, Ref
 from drawing import Drawing, broadcasts, dtype
 
@@ -158,7 +159,10 @@ def new_shape(d: Drawing, args: Arguments) -> tuple[int, ...]:
 
 
 def expanded(d: Drawing, args: Arguments) -> tuple[int, ...]:
-    sizes = [-1 if d.percent(20) else d.choice((3, 2)) if size == 1 else size for size in d.value(args[0]).shape]
+    sizes = [
+        -1 if d.percent(20) else d.choice((3, 2)) if size == 1 else size
+        for size in d.value(args[0]).shape
+    ]
     if d.percent(30):
         sizes.insert(0, d.choice((2, 1, 0)))
     if d.mistake():
@@ -167,7 +171,9 @@ def expanded(d: Drawing, args: Arguments) -> tuple[int, ...]:
 
 
 def repeats(d: Drawing, args: Arguments) -> tuple[int, ...]:
-    return tuple(d.choice((1, 2, 0)) for _ in range(d.value(args[0]).ndim + (0 if d.percent(60) else 1)))
+    return tuple(
+        d.choice((1, 2, 0)) for _ in range(d.value(args[0]).ndim + (0 if d.percent(60) else 1))
+    )
 
 
 def size_of_dim(d: Drawing, args: Arguments) -> int:
@@ -189,13 +195,19 @@ def index_like(d: Drawing, args: Arguments) -> Ref:
 
 
 def index_vector(d: Drawing, args: Arguments) -> Ref:
-    return d.indices((d.choice((3, 1, 2)),), size_of_dim(d, args), negative=False)
+    if not d.value(args[0]).ndim:
+        return Ref(d.program.leaf(numpy.zeros(1), "int64", "contiguous"))
+    length = d.choice((3, 1, 2))
+    return d.indices((length,), size_of_dim(d, args), negative=False)
 
 
 def source_like(d: Drawing, args: Arguments) -> Ref:
     """For scatter: a source at least as large as the index (third argument)."""
     x, index = d.value(args[0]), d.value(args[2])
-    return d.leaf([size + (1 if d.percent(10) else 0) for size in index.shape], repr(x.dtype).rpartition(".")[2])
+    return d.leaf(
+        [size + (1 if d.percent(10) else 0) for size in index.shape],
+        repr(x.dtype).rpartition(".")[2],
+    )
 
 
 def source_rows(d: Drawing, args: Arguments) -> Ref:
@@ -236,7 +248,9 @@ def matrix_partner(d: Drawing, args: Arguments) -> Ref:
     rows = x.shape[-1] if x.ndim else 3
     name = repr(x.dtype).rpartition(".")[2]
     if d.percent(50):
-        return d.tensor(lambda e: e.ndim > 0 and e.dtype == x.dtype and e.shape[-min(e.ndim, 2)] == rows)
+        return d.tensor(
+            lambda e: e.ndim > 0 and e.dtype == x.dtype and e.shape[-min(e.ndim, 2)] == rows
+        )
     if d.percent(20):
         return d.leaf((rows,), name)
     return d.leaf((*x.shape[:-2][: d.integer(0, 2)], rows, d.choice((3, 2, 1, 37, 0))), name)
@@ -244,12 +258,16 @@ def matrix_partner(d: Drawing, args: Arguments) -> Ref:
 
 def matrix(d: Drawing, args: Arguments) -> Ref:
     x = d.value(args[0])
-    return d.leaf((x.shape[-1] if x.ndim else 3, d.choice((3, 2, 1, 0))), repr(x.dtype).rpartition(".")[2])
+    return d.leaf(
+        (x.shape[-1] if x.ndim else 3, d.choice((3, 2, 1, 0))), repr(x.dtype).rpartition(".")[2]
+    )
 
 
 def weight(d: Drawing, args: Arguments) -> Ref:
     x = d.value(args[0])
-    return d.leaf((d.choice((3, 2, 1)), x.shape[-1] if x.ndim else 3), repr(x.dtype).rpartition(".")[2])
+    return d.leaf(
+        (d.choice((3, 2, 1)), x.shape[-1] if x.ndim else 3), repr(x.dtype).rpartition(".")[2]
+    )
 
 
 def bias(d: Drawing, args: Arguments) -> Ref | None:
@@ -259,7 +277,12 @@ def bias(d: Drawing, args: Arguments) -> Ref | None:
 
 def scores(d: Drawing, args: Arguments) -> Ref:
     """For cross_entropy: PyTorch's mean over no class at all is NaN or 0, as the rank may be."""
-    return d.tensor(lambda each: 1 <= each.ndim <= 3 and each.is_floating_point() and each.numel() > 0)
+    fitting = [
+        number
+        for number, each in enumerate(d.program.theirs)
+        if 1 <= each.ndim <= 3 and each.is_floating_point() and each.numel() > 0
+    ]
+    return Ref(d.choice(fitting)) if fitting else d.leaf((2, 3), "float32")
 
 
 def trailing_shape(d: Drawing, args: Arguments) -> tuple[int, ...]:
@@ -269,7 +292,9 @@ def trailing_shape(d: Drawing, args: Arguments) -> tuple[int, ...]:
 
 
 def affine(d: Drawing, args: Arguments) -> Ref | None:
-    return None if d.percent(50) else d.leaf(args[1], repr(d.value(args[0]).dtype).rpartition(".")[2])
+    return (
+        None if d.percent(50) else d.leaf(args[1], repr(d.value(args[0]).dtype).rpartition(".")[2])
+    )
 
 
 def classes(d: Drawing, args: Arguments) -> Ref:
@@ -313,7 +338,12 @@ def subscript_part(d: Drawing, size: int) -> Any:
     if kind < 7 and size:
         return size if d.mistake() else d.integer(-size, size - 1)
     if kind == 7:
-        return d.indices(d.choice(((), (2,), (3, 1), (1,), (3,))), size, d.choice(("int64", "int64", "int32", "uint8")), True)
+        return d.indices(
+            d.choice(((), (2,), (3, 1), (1,), (3,))),
+            size,
+            d.choice(("int64", "int64", "int32", "uint8")),
+            True,
+        )
     if kind == 8 and size:
         return [d.integer(-size, size - 1) for _ in range(d.integer(1, 3))]
     if kind == 9:

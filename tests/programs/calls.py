@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import rushlight
 import torch
+
+import rushlight
 
 MODULES = (rushlight, torch)
 

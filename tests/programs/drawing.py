@@ -24,7 +24,17 @@ SHAPES = (
 LAYOUTS = ("contiguous", "transposed", "stepped", "offset", "expanded", "rows", "swapped")
 SPECIAL = (numpy.nan, numpy.inf, -numpy.inf, -0.0, 0.0, 1.0, -1.0, 1e-40, 1e-30, 3e4, -1e30, 3e38)
 NUMBERS = (2, 1, 0, -1, 3, 0.5, -1.5, 2.0, True, False, 0.0, -0.0, 7, 1.25, 100, 1 + 2j)
-EXTREME_NUMBERS = (float("nan"), float("inf"), float("-inf"), 1e30, -1e-30, 300, 2**40, -(2**63), 1e300)
+EXTREME_NUMBERS = (
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    1e30,
+    -1e-30,
+    300,
+    2**40,
+    -(2**63),
+    1e300,
+)
 
 
 class Drawing:
@@ -52,11 +62,15 @@ class Drawing:
 
     def first(self, options: Sequence[T]) -> T:
         """A choice that prefers the front."""
-        return options[min(self.random.randrange(len(options)), self.random.randrange(len(options)))]
+        return options[
+            min(self.random.randrange(len(options)), self.random.randrange(len(options)))
+        ]
 
     # ---------------------------------------------------------------- tensors
 
-    def leaf(self, shape: Sequence[int] | None = None, dtype: str | None = None, **flags: Any) -> Ref:
+    def leaf(
+        self, shape: Sequence[int] | None = None, dtype: str | None = None, **flags: Any
+    ) -> Ref:
         shape = tuple(self.first(SHAPES) if shape is None else shape)
         dtype = dtype or self.first(DTYPES)
         layout = self.first(LAYOUTS)
@@ -76,13 +90,17 @@ class Drawing:
         if "complex" in dtype:
             return array + 1j * generator.normal(0, 2, shape).round(2)
         if self.special and not flags.get("requires_grad"):
-            array = numpy.where(generator.random(shape) < 0.3, generator.choice(SPECIAL, shape), array)
+            array = numpy.where(
+                generator.random(shape) < 0.3, generator.choice(SPECIAL, shape), array
+            )
         if dtype == "float16":
             with numpy.errstate(over="ignore"):
                 array = array.astype(numpy.float16)
         return array
 
-    def indices(self, shape: Sequence[int], size: int, dtype: str = "int64", negative: bool = True) -> Ref:
+    def indices(
+        self, shape: Sequence[int], size: int, dtype: str = "int64", negative: bool = True
+    ) -> Ref:
         """An integer tensor of indices for a dim of this size."""
         generator = numpy.random.default_rng(self.random.randrange(1000))
         low = -size if negative and self.percent(30) else 0
@@ -94,7 +112,11 @@ class Drawing:
     def tensor(self, accept: Callable[[Any], bool] | None = None) -> Ref:
         """A value so far, the later the likelier, that is accepted if there is one."""
         values = self.program.theirs
-        known = [number for number, each in enumerate(values) if accept is None or self.mistake() or accept(each)]
+        known = [
+            number
+            for number, each in enumerate(values)
+            if accept is None or self.mistake() or accept(each)
+        ]
         if not known:
             known = list(range(len(values)))
         return Ref(self.first(known[::-1]))
@@ -104,7 +126,11 @@ class Drawing:
         return self.program.theirs[ref.index]
 
     def number(self) -> Any:
-        return self.choice(EXTREME_NUMBERS) if self.special and self.percent(20) else self.choice(NUMBERS)
+        return (
+            self.choice(EXTREME_NUMBERS)
+            if self.special and self.percent(20)
+            else self.choice(NUMBERS)
+        )
 
 
 def broadcasts(a: Sequence[int], b: Sequence[int]) -> bool:

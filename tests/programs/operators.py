@@ -8,6 +8,7 @@ from typing import Any
 
 import arguments as a
 import numpy
+import torch
 from calls import Call, Dtype, Ref
 from drawing import Drawing
 from memory import PRECISION, dtype_name, numbers
@@ -21,7 +22,6 @@ from tolerance import (
     undefined,
 )
 
-import torch
 from rushlight.ops.record import FUNCTIONS
 
 Slack = Callable[[Program, Call], Any]
@@ -48,13 +48,17 @@ class Operator:
             args.append(strategy(drawing, args))
         kwargs: dict[str, Any] = {}
         for name, (chance, strategy) in self.keywords.items():
-            if drawing.percent(chance) and (name != "keepdim" or "dim" in kwargs or drawing.mistake()):
+            if drawing.percent(chance) and (
+                name != "keepdim" or "dim" in kwargs or drawing.mistake()
+            ):
                 kwargs[name] = strategy(drawing, args)
         form = drawing.choice(self.forms)
         if form == "o":
             kwargs["out"] = out(drawing, Call(self.name, args, kwargs))
         last = self.name.rpartition(".")[2]
-        path = {"f": self.name, "o": self.name, "m": f".{last}", "i": f".{last}_", "x": self.name}[form]
+        path = {"f": self.name, "o": self.name, "m": f".{last}", "i": f".{last}_", "x": self.name}[
+            form
+        ]
         return Call(path, args, kwargs)
 
 
@@ -65,7 +69,9 @@ def out(drawing: Drawing, call: Call) -> Ref:
         return drawing.tensor()
     kind = drawing.integer(0, 9)
     # In which order of dims PyTorch resizes depends on the operator.
-    resized = kind == 0 and all(drawing.program.theirs[index].is_contiguous() for index in call.tensors())
+    resized = kind == 0 and all(
+        drawing.program.theirs[index].is_contiguous() for index in call.tensors()
+    )
     shape = (2, 5) if resized else expected.shape
     return drawing.leaf(shape, None if kind == 1 else dtype_name(expected))
 
@@ -82,10 +88,28 @@ def run(program: Program, drawing: Drawing, operator: Operator) -> None:
 # ---------------------------------------------------------------- from the operator table
 
 # PyTorch gives lazily conjugated views, or draws random numbers, or returns uninitialised memory.
-UNLIKE = {"conj", "conj_physical", "resolve_conj", "bernoulli", "rand_like", "randn_like", "empty_like"}
+UNLIKE = {
+    "conj",
+    "conj_physical",
+    "resolve_conj",
+    "bernoulli",
+    "rand_like",
+    "randn_like",
+    "empty_like",
+}
 UNLIKE |= {"tile", "adjoint"}
+UNLIKE |= {"logaddexp"}  # of complex numbers only in PyTorch
 # Those for which PyTorch's parser wants a tensor.
-TENSORS_ONLY = {"maximum", "minimum", "equal", "isclose", "allclose", "logical_and", "logical_or", "logical_xor"}
+TENSORS_ONLY = {
+    "maximum",
+    "minimum",
+    "equal",
+    "isclose",
+    "allclose",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+}
 EXTRA_KEYWORDS = {
     "div": {"rounding_mode": (50, a.one_of("floor", "trunc", None, "ceil"))},
     "round": {"decimals": (20, a.one_of(0, 1, 2))},
@@ -96,7 +120,11 @@ EXTRA_KEYWORDS = {
 
 
 def _parameters(record: Any) -> list[str]:
-    return [p.name for p in record.parameters if p.name in record.signature.parameters and _positional(record, p.name)]
+    return [
+        p.name
+        for p in record.parameters
+        if p.name in record.signature.parameters and _positional(record, p.name)
+    ]
 
 
 def _positional(record: Any, name: str) -> bool:
@@ -108,7 +136,13 @@ def simple_operators() -> list[Operator]:
     found = []
     for path, record in sorted(FUNCTIONS.items()):
         names = _parameters(record)
-        if path in UNLIKE or "." in path or not record.methods or record.views or not hasattr(torch, path):
+        if (
+            path in UNLIKE
+            or "." in path
+            or not record.methods
+            or record.views
+            or not hasattr(torch, path)
+        ):
             continue
         if names == ["input"]:
             strategies: tuple[Any, ...] = (a.tensor,)
@@ -127,11 +161,43 @@ def simple_operators() -> list[Operator]:
 
 
 def dunders() -> list[Operator]:
-    names = ["add", "radd", "iadd", "sub", "rsub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv"]
-    names += ["rfloordiv", "mod", "rmod", "pow", "rpow", "and", "or", "xor", "iand", "eq", "lt", "ge", "lshift", "rshift"]
+    names = [
+        "add",
+        "radd",
+        "iadd",
+        "sub",
+        "rsub",
+        "mul",
+        "rmul",
+        "imul",
+        "truediv",
+        "rtruediv",
+        "itruediv",
+        "floordiv",
+    ]
+    names += [
+        "rfloordiv",
+        "mod",
+        "rmod",
+        "pow",
+        "rpow",
+        "and",
+        "or",
+        "xor",
+        "iand",
+        "eq",
+        "lt",
+        "ge",
+        "lshift",
+        "rshift",
+    ]
     # PyTorch calls the reflected forms with numbers only.
     return [
-        Operator(f".__{name}__", (a.tensor, a.number if name.startswith("r") and name != "rshift" else a.operand), forms="x")
+        Operator(
+            f".__{name}__",
+            (a.tensor, a.number if name.startswith("r") and name != "rshift" else a.operand),
+            forms="x",
+        )
         for name in names
     ]
 
@@ -149,9 +215,23 @@ PARTICULAR_OPERATORS = [
     Operator("clamp", (a.real, a.maybe_operand, a.maybe_operand), forms="fmio"),
     Operator("clamp_min", (a.real, a.operand), forms="fmi"),
     Operator("clamp_max", (a.real, a.operand), forms="fmi"),
-    Operator("lerp", (a.floating, a.same_dtype, a.one_of(0.25, 1, 0.75)), forms="fmi", slack=magnitudes),
-    Operator("addcmul", (a.tensor, a.same_dtype, a.same_dtype), {"value": (40, a.number)}, "fmi", magnitudes),
-    Operator("addcdiv", (a.floating, a.same_dtype, a.same_dtype), {"value": (40, a.number)}, "fmi", magnitudes),
+    Operator(
+        "lerp", (a.floating, a.same_dtype, a.one_of(0.25, 1, 0.75)), forms="fmi", slack=magnitudes
+    ),
+    Operator(
+        "addcmul",
+        (a.tensor, a.same_dtype, a.same_dtype),
+        {"value": (40, a.number)},
+        "fmi",
+        magnitudes,
+    ),
+    Operator(
+        "addcdiv",
+        (a.floating, a.same_dtype, a.same_dtype),
+        {"value": (40, a.number)},
+        "fmi",
+        magnitudes,
+    ),
     # dtypes and copies
     Operator(".to", (a.tensor, a.some_dtype), {"copy": (20, a.flag)}, "x"),
     Operator(".type_as", (a.tensor, a.tensor), forms="x"),
@@ -181,7 +261,7 @@ PARTICULAR_OPERATORS = [
     Operator("cumsum", (a.tensor, a.dim), DTYPE, "fmi", magnitudes),
     Operator("logsumexp", (a.floating, a.dim), KEEPDIM, "fm", slack_of_softmax),
     # matrix products
-    Operator("matmul", (a.tensor, a.matrix_partner), forms="fmo", slack=magnitudes),
+    Operator("matmul", (a.tensor, a.matrix_partner), forms="fm", slack=magnitudes),
     Operator("mm", (a.ranked(2, 2), a.matrix), forms="fmo", slack=magnitudes),
     Operator("mv", (a.ranked(2, 2), a.matrix_partner), forms="fm", slack=magnitudes),
     Operator("dot", (a.ranked(1, 1), a.like), forms="fm", slack=magnitudes),
@@ -218,9 +298,16 @@ PARTICULAR_OPERATORS = [
     Operator("gather", (a.ranked(1, 4), a.dim, a.index_like), forms="fmo"),
     Operator("scatter", (a.ranked(1, 4), a.dim, a.index_like, a.number), forms="fmi"),
     Operator("scatter", (a.ranked(1, 4), a.dim, a.index_like, a.source_like), forms="fm"),
-    Operator("scatter_add", (a.ranked(1, 4), a.dim, a.index_like, a.source_like), forms="fmi", slack=magnitudes),
+    Operator(
+        "scatter_add",
+        (a.ranked(1, 4), a.dim, a.index_like, a.source_like),
+        forms="fmi",
+        slack=magnitudes,
+    ),
     Operator("index_select", (a.tensor, a.dim, a.index_vector), forms="fmo"),
-    Operator("index_add", (a.tensor, a.dim, a.index_vector, a.source_rows), forms="fmi", slack=magnitudes),
+    Operator(
+        "index_add", (a.tensor, a.dim, a.index_vector, a.source_rows), forms="fmi", slack=magnitudes
+    ),
     Operator("index_fill", (a.tensor, a.dim, a.index_vector, a.number), forms="fmi"),
     Operator("index_put", (a.ranked(1, 4), a.index_tensors, a.put_values), forms="fmi"),
     Operator("nonzero", (a.tensor,), {"as_tuple": (30, a.flag)}),
@@ -231,7 +318,12 @@ PARTICULAR_OPERATORS = [
     Operator("zeros", (a.shape,), DTYPE, "f"),
     Operator("ones", (a.shape,), DTYPE, "f"),
     Operator("full", (a.shape, a.number), DTYPE, "f"),
-    Operator("arange", (a.one_of(0, 3, -2, 1.5), a.one_of(5, 0, 3, 4.5), a.one_of(1, 2, -1, 0.5, 0)), DTYPE, "f"),
+    Operator(
+        "arange",
+        (a.one_of(0, 3, -2, 1.5), a.one_of(5, 0, 3, 4.5), a.one_of(1, 2, -1, 0.5, 0)),
+        DTYPE,
+        "f",
+    ),
     Operator("arange", (a.one_of(5, 0, 3.5, 37),), DTYPE, "f"),
     Operator("linspace", (a.one_of(0, -1.5), a.one_of(5, 0.1), a.one_of(5, 1, 0)), forms="f"),
     Operator("eye", (a.one_of(3, 0, 1),), DTYPE, "f"),
@@ -239,15 +331,30 @@ PARTICULAR_OPERATORS = [
     Operator("ones_like", (a.tensor,), DTYPE, "f"),
     Operator("full_like", (a.tensor, a.number), DTYPE, "f"),
     # neural networks
-    Operator("softmax", (a.floating, a.dim), {"dtype": (15, a.floating_dtype)}, "fm", slack_of_softmax),
-    Operator("log_softmax", (a.floating, a.dim), {"dtype": (15, a.floating_dtype)}, "fm", slack_of_softmax),
     Operator(
-        "nn.functional.layer_norm", (a.floating, a.trailing_shape, a.affine, a.affine), {}, "f", slack_of_normalization
+        "softmax", (a.floating, a.dim), {"dtype": (15, a.floating_dtype)}, "fm", slack_of_softmax
+    ),
+    Operator(
+        "log_softmax",
+        (a.floating, a.dim),
+        {"dtype": (15, a.floating_dtype)},
+        "fm",
+        slack_of_softmax,
+    ),
+    Operator(
+        "nn.functional.layer_norm",
+        (a.floating, a.trailing_shape, a.affine, a.affine),
+        {},
+        "f",
+        slack_of_normalization,
     ),
     Operator(
         "nn.functional.cross_entropy",
         (a.scores, a.classes),
-        {"reduction": (40, a.one_of("sum", "none", "mean")), "label_smoothing": (20, a.one_of(0.1))},
+        {
+            "reduction": (40, a.one_of("sum", "none", "mean")),
+            "label_smoothing": (20, a.one_of(0.1)),
+        },
         "f",
         slack_of_softmax,
     ),

@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 import numpy
+import torch
 from calls import Call, Dtype, Ref, resolve
 from memory import PRECISION, dtype_name, numbers, storage_place
 from program import ULPS, Program
-
-import torch
 
 MOST = 1e15  # beyond it squares and sums may overflow
 
@@ -61,7 +60,10 @@ def magnitudes(program: Program, call: Call) -> Any:
         if name not in ("out", "dtype")
     }
     plain = [resolve(each, program.theirs, torch) for each in call.args]
-    args = [each if isinstance(each, int) and position == 1 else _absolute(each) for position, each in enumerate(plain)]
+    args = [
+        each if isinstance(each, int) and position == 1 else _absolute(each)
+        for position, each in enumerate(plain)
+    ]
     name = call.path.rpartition(".")[2].rstrip("_")
     positive = {"sub": "add", "rsub": "add", "subtract": "add", "lerp": "add"}.get(name, name)
     if name == "lerp":
@@ -84,8 +86,15 @@ def magnitudes(program: Program, call: Call) -> Any:
 def ulps_of_mixed(program: Program, call: Call) -> float:
     """Units in the last place of the result where PyTorch rounds to a coarser type on the way, or calls of powers."""
     names = {dtype_name(program.theirs[index]) for index in call.tensors()} & PRECISION.keys()
-    if "pow" in call.path and any("complex" in name for name in names) or "pow" in call.path and _has_complex(call):
+    if (
+        "pow" in call.path
+        and any("complex" in name for name in names)
+        or "pow" in call.path
+        and _has_complex(call)
+    ):
         return 256.0
+    if "log1p" in call.path and any("complex" in name for name in names):
+        return 64.0  # log of the absolute value of 1 + z, which may be near 1
     if len(names) < 2 and not ("rtruediv" in call.path and _has_complex(call)):
         return 0.0
     if "out" not in call.kwargs and "rtruediv" not in call.path:
@@ -111,7 +120,11 @@ def slack_of_softmax(program: Program, call: Call) -> Any:
     """x minus its maximum, and the sum of many exponentials."""
     most = _extent(program, call)
     elements = max((program.theirs[index].numel() for index in call.tensors()), default=1)
-    return numpy.nan if most > MOST else _epsilon(program, call) * 8 * (most + 4) * max(1, min(elements, 16))
+    return (
+        numpy.nan
+        if most > MOST
+        else _epsilon(program, call) * 8 * (most + 4) * max(1, min(elements, 16))
+    )
 
 
 def slack_of_normalization(program: Program, call: Call) -> Any:
@@ -124,7 +137,19 @@ def slack_of_normalization(program: Program, call: Call) -> Any:
 
 # ---------------------------------------------------------------- undefined calls
 
-CONVERTING = {"to", "copy_", "type_as", "fill_", "full", "full_like", "[]=", "arange", "masked_fill", "masked_fill_", "sum"}
+CONVERTING = {
+    "to",
+    "copy_",
+    "type_as",
+    "fill_",
+    "full",
+    "full_like",
+    "[]=",
+    "arange",
+    "masked_fill",
+    "masked_fill_",
+    "sum",
+}
 CONVERTING |= {"long", "int", "short", "char", "byte", "nansum", "prod", "cumsum", "cumsum_"}
 DIVIDING = ("div", "mod", "remainder")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
@@ -134,11 +159,25 @@ def undefined(program: Program, call: Call) -> bool:
     """Whether the call does what C++ leaves undefined, so that PyTorch's results vary with the vector width."""
     name = call.path.rpartition(".")[2]
     tensors = [program.theirs[index] for index in call.tensors()]
-    if name in CONVERTING and _converts_to_integers(call, tensors) and _beyond_integers(tensors, call):
+    if (
+        name in CONVERTING
+        and _converts_to_integers(call, tensors)
+        and _beyond_integers(tensors, call)
+    ):
         return True
-    if name == "cumsum_" and "bool" in map(dtype_name, tensors):  # sums in bool where cumsum sums in int64
+    if name in ("cat", "stack") and all(
+        tuple(each.shape) == (0,) for each in tensors
+    ):  # stands for no tensor at all
         return True
-    if name == "fill_" and isinstance(call.args[1], int) and abs(call.args[1]) > 60000:  # infinite in half precision
+    if name in ("chunk", "split") and any(each.requires_grad and not each.numel() for each in tensors):
+        return True  # equal empty pieces are one value of the graph, and only the first has a gradient
+    if name == "cumsum_" and "bool" in map(
+        dtype_name, tensors
+    ):  # sums in bool where cumsum sums in int64
+        return True
+    if (
+        name == "fill_" and isinstance(call.args[1], int) and abs(call.args[1]) > 60000
+    ):  # infinite in half precision
         return True
     if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
         return True
@@ -152,13 +191,18 @@ def _writes_into_arguments(program: Program, call: Call) -> bool:
         return False
     place = storage_place(program.theirs[target.index])[0]
     others = Call(call.path, call.args).tensors()
-    return any(index == target.index or storage_place(program.theirs[index])[0] == place != 0 for index in others)
+    return any(
+        index == target.index or storage_place(program.theirs[index])[0] == place != 0
+        for index in others
+    )
 
 
 def _converts_to_integers(call: Call, tensors: list[Any]) -> bool:
     named = [each for each in (*call.args, *call.kwargs.values()) if isinstance(each, Dtype)]
-    return any(each.name in INTEGERS for each in named) or any(dtype_name(each) in INTEGERS for each in tensors) or (
-        call.path.rpartition(".")[2] in ("long", "int", "short", "char", "byte")
+    return (
+        any(each.name in INTEGERS for each in named)
+        or any(dtype_name(each) in INTEGERS for each in tensors)
+        or (call.path.rpartition(".")[2] in ("long", "int", "short", "char", "byte"))
     )
 
 
@@ -166,14 +210,28 @@ def _beyond_integers(tensors: list[Any], call: Call) -> bool:
     """Whether a floating-point number has no counterpart among 8-bit integers (NaN, infinities, large numbers)."""
     arrays = [numbers(each) for each in tensors if each.is_floating_point() or each.is_complex()]
     arrays += [numpy.array(each) for each in call.args if isinstance(each, float | complex)]
-    return any(not (numpy.isfinite(array).all() and (numpy.abs(array) < 128).all()) for array in arrays)
+    unsigned = any(dtype_name(each) == "uint8" for each in tensors)
+    return any(
+        not (numpy.isfinite(array).all() and (numpy.abs(array) < 128).all())
+        or unsigned
+        and (array.real < 0).any()
+        for array in arrays
+    )
 
 
 def _least_by_minus_one(tensors: list[Any], call: Call) -> bool:
     """The least integer by -1, which ends the process."""
     integers = [numbers(each) for each in tensors if dtype_name(each) in INTEGERS]
-    least = any((array == numpy.iinfo(array.dtype).min).any() for array in integers if array.dtype.kind == "i")
-    return least and any(bool((array == -1).any()) for array in integers) or (least and -1 in map(_number, call.args))
+    least = any(
+        (array == numpy.iinfo(array.dtype).min).any()
+        for array in integers
+        if array.dtype.kind == "i"
+    )
+    return (
+        least
+        and any(bool((array == -1).any()) for array in integers)
+        or (least and -1 in map(_number, call.args))
+    )
 
 
 def _number(argument: Any) -> Any:

@@ -198,7 +198,10 @@ class NestBuilder:
         return self.memo[key]
 
     def evaluate(self, value: Value, access: Access, root: bool = False) -> int:
-        access = tuple(None if is_one(d) else a for d, a in zip(value.shape, access))
+        access = tuple(
+            None if is_one(d) and not isinstance(a, Computed) else a  # an index has to be checked
+            for d, a in zip(value.shape, access)
+        )
         key = (value, access)
         if key in self.memo:
             return self.memo[key]

@@ -11,11 +11,10 @@ import hashlib
 import os
 import stat
 import struct
-import tempfile
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from .nest import Nest, Variant
@@ -36,13 +35,16 @@ def key(nest: Nest, variant: Variant, target: Target) -> bytes:
 
 @lru_cache(maxsize=1)
 def _versions() -> str:
-    """llvmlite's version (its releases pin LLVM's) and a digest of the code generator."""
+    """A digest of llvmlite's version (its releases pin LLVM's) and of the code generator."""
     digest = hashlib.sha256()
     folder = Path(__file__).parent
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
         digest.update(path.read_bytes())
-    return f"llvmlite {metadata.version('llvmlite')} {digest.hexdigest()}"
+    found = find_spec("llvmlite")  # its metadata take far longer to read
+    if found is not None and found.origin:
+        digest.update((Path(found.origin).parent / "_version.py").read_bytes())
+    return digest.hexdigest()
 
 
 def load(key: bytes) -> tuple[bytes, int] | None:
@@ -68,6 +70,8 @@ def load(key: bytes) -> tuple[bytes, int] | None:
 
 def store(key: bytes, blob: bytes, entry: int) -> None:
     """Add a kernel; a cache that cannot be written is no error."""
+    import tempfile
+
     folder = _folder()
     if folder is None:
         return

@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..stages import active, show
-from . import cache, loops, object
+from . import cache, widths
 from .math.external import EXTERNAL, external_addresses
 from .nest import Nest, Variant
 from .schedule import cost
-from .show import nest_text
 from .target import Target, host_target
+from .widths import splittable
 
 __all__ = [
     "EXTERNAL", "Code", "assembly", "compile", "cost", "external_addresses", "scratch_bytes",
     "splittable",
 ]  # fmt: skip
-
-splittable = loops.splittable
 
 
 @dataclass(frozen=True)
@@ -37,13 +35,13 @@ def compile(nest: Nest, variant: Variant, target: Target | None = None) -> Code:
     key = cache.key(nest, variant, target)
     found = cache.load(key)
     title = f"kernel {key.hex()[:12]}, {variant_text(variant)}"
-    show("cache", f"{'miss' if found is None else 'hit'}: {title}", lambda: nest_text(nest))
+    show("cache", f"{'miss' if found is None else 'hit'}: {title}", lambda: _nest_text(nest))
     if found is None or active("llvm"):
-        text = loops.kernel_ir(nest, variant, target)
+        text = _kernel_ir(nest, variant, target)
         show("llvm", title, lambda: text)
     show("asm", title, lambda: assembly(nest, variant, target))
     if found is None:
-        found = object.link(_emit(text, target))
+        found = _link(_emit(text, target))
         cache.store(key, *found)
     return Code(*found)
 
@@ -57,13 +55,35 @@ def variant_text(variant: Variant) -> str:
 
 def scratch_bytes(nest: Nest, variant: Variant, target: Target | None = None) -> int:
     """Bytes of scratch memory per reduced element that a variant's kernel needs."""
-    return loops.scratch_bytes(nest, variant, target or host_target())
+    return widths.scratch_bytes(nest, variant, target or host_target())
 
 
 def assembly(nest: Nest, variant: Variant, target: Target | None = None) -> str:
     """The kernel as assembly text, for reading."""
     target = target or host_target()
-    return _emit(loops.kernel_ir(nest, variant, target), target, assembly=True)
+    return _emit(_kernel_ir(nest, variant, target), target, assembly=True)
+
+
+# The emitter is imported when a kernel is not in the cache, under the lock: a child that is forked
+# during an import could not finish it.
+
+
+def _kernel_ir(nest: Nest, variant: Variant, target: Target) -> str:
+    with _lock:
+        from . import loops
+    return loops.kernel_ir(nest, variant, target)
+
+
+def _link(file: bytes) -> tuple[bytes, int]:
+    with _lock:
+        from . import object
+    return object.link(file)
+
+
+def _nest_text(nest: Nest) -> str:
+    from .show import nest_text
+
+    return nest_text(nest)
 
 
 # LLVM is used by one thread at a time, and never while the process forks: a child that inherits

@@ -224,6 +224,7 @@ class Builder:
         self.slots: list[str] = []
         self.declarations: dict[str, str] = {}
         self.block = "start"
+        self.zero_bytes = 0
         self._count = 0
         self._known: list[dict[str, Reg]] = [{}]
 
@@ -236,6 +237,10 @@ class Builder:
     def label(self, hint: str) -> str:
         self._count += 1
         return f"{hint}{self._count}"
+
+    def argument(self, name: str) -> Reg:
+        """A pointer that the function is given."""
+        return Reg(self, "ptr", 1, f"%{name}")
 
     def emit(self, text: str) -> None:
         self.lines.append(text)
@@ -362,6 +367,11 @@ class Builder:
         name = f"%s{self._count}"
         self.slots.append(f"{name} = alloca {type_text(element, lanes)}, align 64")
         return Reg(self, "ptr", 1, name)
+
+    def zeros(self, count: int) -> Reg:
+        """The address of at least that many zero bytes."""
+        self.zero_bytes = max(self.zero_bytes, count)
+        return Reg(self, "ptr", 1, "%zeros")
 
     def load(self, pointer: Reg, element: str, lanes: int = 1) -> Reg:
         return self.effect(f"load {type_text(element, lanes)}, {pointer}, align 1", element, lanes)

@@ -8,88 +8,16 @@ from . import memory
 from .llvm import Reg
 from .memory import Lanes
 from .nest import Nest, Variant
-from .points import P0, P1, PointEmitter, reduction_of, vector_lanes
+from .points import P0, P1, PointEmitter, reduction_of
 from .reductions import State
-from .schedule import Phase, Schedule, is_scan, schedule, step_size
+from .schedule import Phase, is_scan
 from .target import Target
-
-SLOT_WORDS = 8  # a 64-byte slot of a split reduction, in words
+from .widths import SLOT_WORDS, parallel_unroll, phase_unroll
 
 
 def kernel_ir(nest: Nest, variant: Variant, target: Target) -> str:
     """The LLVM module, as text, of one kernel."""
     return _Kernel(nest, variant, target).module()
-
-
-def scratch_bytes(nest: Nest, variant: Variant, target: Target) -> int:
-    """Scratch memory per reduced element that a kernel needs (for all lanes of a vector)."""
-    plan = schedule(nest, variant)
-    if variant.vector == "R":
-        return plan.scratch_size
-    lanes = vector_lanes(plan, target)
-    return plan.scratch_size * lanes * parallel_unroll(plan, variant, lanes)
-
-
-def splittable(nest: Nest) -> bool:
-    """Whether the reduced range may be cut into parts whose accumulators are combined later."""
-    if not nest.reduced or any(is_scan(each) for each in nest.body):
-        return False
-    if any("R" in nest.operands[operand].level for operand, _ in nest.stores):
-        return False
-    plan = schedule(nest, Variant("R", "S" * len(nest.operands), 1))
-    if len(plan.phases) != 1:
-        return False
-    words = sum(len(reduction_of(nest, each).elements) for each in plan.phases[0].reductions)
-    return 0 < words <= SLOT_WORDS * len(nest.stores)
-
-
-_STEP_SIZE = 72  # of the code of one step of an unrolled loop
-_WIDE_SIZE = 400  # the same, where a step reads more of each row of a matrix
-_HEAVY = 20
-_UNROLL = 4
-_MAX_LANES = 64
-
-
-def parallel_unroll(plan: Schedule, variant: Variant, lanes: int) -> int:
-    """Vectors per step along the parallel loop.
-
-    Several hide the latency of what a step waits for. Reducing along rows that lie apart, they
-    also read more of each row that they touch.
-    """
-    if not plan.nest.reduced:
-        return _unroll(plan, variant, lanes, plan.rows[0], plan.row_stores, _STEP_SIZE)
-    if variant.split == "finish" or not plan.phases:
-        return 1
-    phases = [_phase_unroll(plan, variant, lanes, each, _WIDE_SIZE) for each in plan.phases]
-    return min(phases)
-
-
-def _phase_unroll(plan: Schedule, variant: Variant, lanes: int, phase: Phase, limit: int) -> int:
-    body = [*phase.body, *phase.reductions]
-    return _unroll(plan, variant, lanes, body, phase.stores, limit)
-
-
-def _unroll(
-    plan: Schedule,
-    variant: Variant,
-    lanes: int,
-    body: Sequence[int],
-    stores: Sequence[int],
-    limit: int,
-) -> int:
-    """Vectors per step of the vector loop, for the instructions and stores of a step."""
-    instructions = [plan.nest.body[each] for each in body]
-    operands = [plan.nest.stores[each][0] for each in stores]
-    operands += [each.arguments[0] for each in instructions if each.name == "load"]
-    size = sum(step_size(each) for each in instructions)
-    if any(variant.classes[each] == "S" for each in operands):
-        return 1
-    if variant.vector == "R" and any(is_scan(each) for each in instructions):
-        return 1
-    if limit == _STEP_SIZE and stores and size < _HEAVY:  # most of the time goes to memory
-        return 1
-    fitting = min(_UNROLL, limit // max(size, 1), _MAX_LANES // lanes)
-    return 1 << max(fitting, 1).bit_length() - 1
 
 
 class _Kernel(PointEmitter):
@@ -120,13 +48,19 @@ class _Kernel(PointEmitter):
         width = self.target.vector_bytes * 8
         lines = [f'target triple = "{self.target.triple}"']
         lines.append(f"define i64 @kernel({header}) #0 {{")
-        lines += ["start:", *self.b.slots, *self.b.lines, "}"]
+        lines += ["start:", *self._zeros(), *self.b.slots, *self.b.lines, "}"]
         lines += self.b.declarations.values()
         lines.append(
             f'attributes #0 = {{ nounwind "no-builtins" "no-jump-tables"="true" '
             f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}'
         )
         return "\n".join(lines) + "\n"
+
+    def _zeros(self) -> list[str]:
+        if not self.b.zero_bytes:
+            return []
+        kind = f"[{self.b.zero_bytes} x i8]"
+        return [f"%zeros = alloca {kind}, align 64", f"store {kind} zeroinitializer, ptr %zeros"]
 
     def _run_loops(
         self, loops: Sequence[int], carried: State, body: Callable[[State], State]
@@ -136,6 +70,8 @@ class _Kernel(PointEmitter):
             return body(carried)
         loop, inner = loops[0], loops[1:]
         size = self.sizes[loop]
+        if loop == self.vector_loop == P0:
+            self._hoist()
         if loop != self.vector_loop or self.unroll == 1:
             return self._run_loop(loop, size, None, inner, carried, body)
         # Whole blocks of several vectors first, then single vectors, the last one masked.
@@ -158,7 +94,10 @@ class _Kernel(PointEmitter):
         body: Callable[[State], State],
         whole_blocks: bool = False,
     ) -> State:
-        outside = self.bases, self.lanes, self.row, self.point, dict(self.values), dict(self.wide)
+        outside = (
+            self.bases, self.lanes, self.row, self.point, dict(self.values), dict(self.wide),
+            dict(self.offsets),
+        )  # fmt: skip
         step = self.width if loop == self.vector_loop else 1
         with self.b.loop(count, step, carried) as built:
             index = built.index if start is None else built.index + start
@@ -167,7 +106,7 @@ class _Kernel(PointEmitter):
                 self.lanes = self._lanes(None if whole_blocks else self.sizes[loop] - index)
                 self.context.mask = self.lanes.mask
             built.next = self._run_loops(inner, built.carried, body)
-        self.bases, self.lanes, self.row, self.point, self.values, self.wide = outside
+        self.bases, self.lanes, self.row, self.point, self.values, self.wide, self.offsets = outside
         self.context.mask = self.lanes.mask if self.lanes else None
         return built.results
 
@@ -206,7 +145,8 @@ class _Kernel(PointEmitter):
         if split == "finish":
             self._combine_parts()
         for position in self.plan.rows[0]:
-            self._instruction(position)
+            if position not in self.values:
+                self._instruction(position)
         for phase, after in zip(self.plan.phases, self.plan.rows[1:], strict=True):
             results = self._phase(phase)
             if split == "partial":
@@ -255,8 +195,7 @@ class _Kernel(PointEmitter):
             return [reg for each in carriers for reg in self.states[each]]
 
         if along:
-            width = self.base_width
-            self.unroll = _phase_unroll(self.plan, self.variant, width, phase, _STEP_SIZE)
+            self.unroll = phase_unroll(self.plan, self.variant, self.base_width, phase)
         results = _unflatten(self._run_loops(range(2, self.loops), initial, body), lengths)
         reduced = list(zip(kinds, results, strict=True))[: len(phase.reductions)]
         return [kind.horizontal(b, state) if along else state for kind, state in reduced]
@@ -305,7 +244,7 @@ class _Kernel(PointEmitter):
         part_bytes = 8 * SLOT_WORDS * len(self.nest.stores)
         row = self.row * (parts * part_bytes)
         with b.loop(parts, 1, initial) as loop:
-            part = b.offset(Reg(b, "ptr", 1, "%scratch"), row + loop.index * part_bytes)
+            part = b.offset(b.argument("scratch"), row + loop.index * part_bytes)
             words = [
                 self._from_word(b.offset(part, 8 * k), each) for k, each in enumerate(elements)
             ]

@@ -7,20 +7,14 @@ from .llvm import Builder, Reg, bits
 from .memory import Lanes
 from .nest import Instruction, Nest, Variant
 from .reductions import Reduction, State, reduction
-from .schedule import Schedule, is_scan, schedule
+from .schedule import is_scan, schedule
 from .target import Target
 from .values import Value, constant, element_of, parts_of, splat
+from .widths import vector_lanes
 
 P1, P0 = 0, 1  # the loops over parallel dims; the reduced ones follow
 _STEPS_AHEAD = 8
 _CACHE_LINE = 64
-
-
-def vector_lanes(plan: Schedule, target: Target) -> int:
-    """Lanes per vector: as many as a register holds of the widest type."""
-    body = plan.nest.body
-    widths = [bits(element_of(body[each].dtype)) for each in plan.live if plan.vector[each]]
-    return target.vector_bytes * 8 // max(8, *widths) if widths else target.vector_bytes // 4
 
 
 def reduction_of(nest: Nest, position: int) -> Reduction:
@@ -61,9 +55,10 @@ class PointEmitter:
         self.row = self.b.constant("i64", 1, 0)  # running number of the parallel point
         self.point: Reg | None = None  # running number of the reduced element
         self.states: dict[int, State] = {}  # of scans
+        self.offsets: dict[int, tuple[Reg, Reg]] = {}  # of indirect loads, where fixed in a loop
 
     def _word(self, array: str, index: int, element: str = "i64") -> Reg:
-        pointer = self.b.offset(Reg(self.b, "ptr", 1, f"%{array}"), 8 * index)
+        pointer = self.b.offset(self.b.argument(array), 8 * index)
         return self.b.load(pointer, element)
 
     def _operands(self) -> None:
@@ -131,13 +126,23 @@ class PointEmitter:
         elif name == "coordinate":
             value = self._coordinate(position)
         elif name == "load_indirect":
-            value = self._load_indirect(instruction, lanes)
+            value = self._load_indirect(position, lanes)
         elif is_scan(instruction):
             value = self._scan(position)
         else:
             operands = [self._get(each, lanes) for each in arguments]
             value = scalars.apply(self.context, name, dtype, operands)
         self._define(position, value)
+
+    def _hoist(self) -> None:
+        """What stays the same along the vector loop over parallel points, before that loop."""
+        for position in self.plan.rows[0]:
+            instruction = self.nest.body[position]
+            if not self.plan.vector[position]:
+                self._instruction(position)
+            elif instruction.name == "load_indirect":
+                if not any(self.plan.vector[each] for each in instruction.arguments[2:]):
+                    self.offsets[position] = self._indirect_offset(instruction, 1)
 
     def _scalar(self, instruction: Instruction) -> Value:
         dtype, word = instruction.dtype, instruction.arguments[0]
@@ -181,17 +186,30 @@ class PointEmitter:
     def _iota(self) -> Reg:
         return self.b.vector("i64", range(self.width))
 
-    def _load_indirect(self, instruction: Instruction, lanes: int) -> Value:
-        """Lanes out of range (or that do not exist) read a zero on the stack instead."""
-        b = self.b
-        operand, first = instruction.arguments[:2]
-        base = self.bases[operand].cast("ptrtoint", "i64")
-        axis = self.variant.vector
-        if lanes > 1 and axis in self.nest.operands[operand].level:
-            base = base + self._iota() * self.strides[operand, self.vector_loop]
+    def _load_indirect(self, position: int, lanes: int) -> Value:
+        """Lanes out of range (or that do not exist) read zeros on the stack instead."""
+        b, instruction = self.b, self.nest.body[position]
+        operand, dtype = instruction.arguments[0], instruction.dtype
+        offset, bad = self.offsets.get(position) or self._indirect_offset(instruction, lanes)
+        along = lanes > 1 and self.variant.vector in self.nest.operands[operand].level
+        if along and offset.lanes == 1 and self.variant.classes[operand] == "C":
+            assert self.lanes is not None
+            start = b.offset(self.bases[operand], offset)
+            start = b.select(bad, b.zeros(lanes * dtype.itemsize), start)
+            return memory.load_contiguous(b, dtype, start, self.lanes)
+        address = self.bases[operand].cast("ptrtoint", "i64") + offset
+        if along:
+            address = address + self._iota() * self.strides[operand, self.vector_loop]
         mask = self.context.mask if lanes > 1 else None
-        valid = mask if mask is not None else b.constant("i1", lanes, 1)
-        address = b.splat(base, lanes)
+        readable = b.splat(~bad if mask is None else mask & ~bad, lanes)
+        zero = b.zeros(dtype.itemsize).cast("ptrtoint", "i64")
+        return memory.load_addresses(b, dtype, b.select(readable, address, zero))
+
+    def _indirect_offset(self, instruction: Instruction, lanes: int) -> tuple[Reg, Reg]:
+        """How far from the base the indices lead, and which of them are out of range."""
+        b = self.b
+        first = instruction.arguments[1]
+        offset = b.constant("i64", lanes, 0)
         bad = b.constant("i1", lanes, 0)
         for k, position in enumerate(instruction.arguments[2:]):
             value = self._get(position, lanes)
@@ -200,12 +218,9 @@ class PointEmitter:
             if instruction.wrap:
                 index = b.select(index.lt(0), index + size, index)
             bad = bad | index.ge(size, signed=False)
-            address = address + index * self.ints[first + 2 * k + 1]
+            offset = offset + index * self.ints[first + 2 * k + 1]
         self.context.flag(scalars.STATUS_INDEX, bad)
-        zero = b.slot("i64", 2)
-        b.slots.append(f"store <2 x i64> zeroinitializer, {zero}")
-        safe = b.select(valid & ~bad, address, b.splat(zero.cast("ptrtoint", "i64"), lanes))
-        return memory.load_addresses(b, instruction.dtype, safe)
+        return offset, bad
 
     def _scan(self, position: int) -> Value:
         b, kind = self.b, reduction_of(self.nest, position)
@@ -262,7 +277,7 @@ class PointEmitter:
         at = start + (self.point or self.b.constant("i64", 1, 0)) * size
         if self.variant.vector == "P":
             at = at * self.width
-        return self.b.offset(Reg(self.b, "ptr", 1, "%scratch"), at)
+        return self.b.offset(self.b.argument("scratch"), at)
 
     def _keep(self, position: int) -> None:
         element = _kept_element(self.nest.body[position])

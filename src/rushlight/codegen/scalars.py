@@ -6,6 +6,7 @@ computed in float.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..dtypes import dtype as DType
@@ -324,7 +325,8 @@ def _complex(c: Context, dtype: DType, re: Value, im: Value) -> Value:
 def _angle(c: Context, dtype: DType, x: Value) -> Value:
     if x.dtype.is_complex:
         return Value(dtype, (complexes.angle(c.b, x.parts),))
-    return Value(dtype, (external.call(c.b, "atan2", [x.reg.like(0.0), x.reg]),))
+    turned = c.b.select(x.reg.lt(0.0), math.pi, x.reg.like(0.0))  # of -0 too it is 0
+    return Value(dtype, (c.b.select(x.reg.isnan(), x.reg, turned),))
 
 
 # ---------------------------------------------------------------- elementary functions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,7 +41,7 @@ _LEVEL_4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 @lru_cache(maxsize=1)
 def host_target() -> Target:
     """The best target that this machine runs; RuntimeError if there is none."""
-    machine = platform.machine().lower()
+    machine = os.uname().machine.lower()
     if machine in ("aarch64", "arm64"):
         return NEON
     if machine in ("x86_64", "amd64"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..dtypes import dtype as DType
-from .llvm import Builder, Number, Reg
+
+if TYPE_CHECKING:
+    from .llvm import Builder, Number, Reg
 
 # dtype name -> element type of the registers, element type in memory.
 _ELEMENTS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..graph.check import GraphError, check
 from ..graph.node import Graph, Node
 from ..ops.kinds import Elementwise
-from . import scalars
 from .nest import Instruction, Nest
 from .schedule import is_reduction, is_scan, value_arguments
 from .steps import AFFINE_VIEWS, INDIRECT, REDUCTIONS, REGION_WRITERS, SCANS, Step, is_barrier
@@ -41,6 +40,8 @@ def has_lowering(node: Node) -> bool:
     """Whether fusion or a step of its own can do this node."""
     if node.name in _LOWERED or is_barrier(node):
         return True
+    from . import scalars
+
     scalar = node.primitive.scalar
     is_known = callable(scalar) or scalar in scalars.names()
     return isinstance(node.primitive.kind, Elementwise) and is_known

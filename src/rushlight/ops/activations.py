@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .. import dtypes
 from ..promotion import scalar_type_name
 from . import build
 from .normalization import widened
@@ -135,6 +136,8 @@ def softshrink(input, lambd: Operand = 0.5):
 )
 def threshold(input, threshold: Operand, value: Operand, inplace: bool = False):
     """The input where it is greater than the threshold, else value."""
+    if input.dtype is dtypes.bool:
+        raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
     return op.where(input <= threshold, value, input)
 
 
@@ -143,6 +146,10 @@ def hardtanh(input, min_val: Selector = -1.0, max_val: Selector = 1.0, inplace: 
     """The input, but at least min_val and at most max_val; at these the gradient is zero."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val (in hardtanh)")
+    if input.dtype is dtypes.bool:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if not input.dtype.is_signed and min_val < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     inside = (input > min_val) & (input < max_val)
     clamped = op.detach(op.clamp(input, min_val, max_val))
     return _like(op.where(inside | (input != input), input, clamped), input)
@@ -170,7 +177,7 @@ def hardswish(input, inplace: bool = False):
     return _like(op.where(x <= -3, x * 0, op.where(x >= 3, x, x * (x + 3) / 6)), input)
 
 
-@composite(names=["nn.functional.gelu"], methods=[], out=True, onnx="Gelu", samples=_UNARY)
+@composite(names=["nn.functional.gelu"], methods=[], out=True, onnx="Gelu", samples=unary())
 def gelu(input, approximate: str = "none"):
     """input times the normal distribution's cumulative probability of it."""
     x = _floating(input, "GeluKernelImpl")

@@ -1,14 +1,17 @@
 """Refuses arguments of wrong kinds before an operator's body sees them.
 
-What a parameter takes is read from its annotation. This runs when a call is planned, not when a plan is replayed.
+What a parameter takes is read from its annotation. This runs when a call is planned, not when a
+plan is replayed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype as DType
+from ..formats import memory_format
 from ..graph.symbols import SymbolicInt
 from ..graph.trace import Number, Traced
 
@@ -32,7 +35,15 @@ def _is_operands(argument: Any) -> bool:
     return _is_operand(argument)
 
 
+def _is_tensors(argument: Any) -> bool:
+    if isinstance(argument, list | tuple):
+        return all(map(is_tensor, argument))
+    return is_tensor(argument)
+
+
 def _is_int(argument: Any) -> bool:
+    if hasattr(argument, "dtype") and not is_tensor(argument):  # a NumPy array
+        return False
     return isinstance(argument, int | SymbolicInt | Traced) or hasattr(argument, "__index__")
 
 
@@ -57,21 +68,65 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Size": (_is_ints, "tuple of ints"),
     "bool": (lambda argument: isinstance(argument, bool | Traced), "bool"),
     "str": (lambda argument: isinstance(argument, str), "str"),
+    "Generator": (lambda argument: hasattr(argument, "initial_seed"), "torch.Generator"),
+    "MemoryFormat": (
+        lambda argument: isinstance(argument, memory_format),
+        "torch.memory_format",
+    ),
     "DType": (lambda argument: isinstance(argument, DType), "torch.dtype"),
 }
 
 
 def check_arguments(record: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """TypeError, worded as PyTorch's, for the first argument of a wrong kind."""
-    for position, argument in enumerate(args):
-        if position < len(record.parameters):
-            _check(record, record.parameters[position], argument)
-    for name, argument in kwargs.items():
-        parameter = record.parameter_at(name)
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for place, argument in given:
+        parameter = record.parameter_at(place)
         if parameter is not None:
             _check(record, parameter, argument)
-        elif name == "out" and not _is_operands(argument):
-            raise _wrong_kind(record, "out", "Tensor", argument)
+        elif place == "out" and record.out:
+            if argument is not None and not _is_tensors(argument):
+                raise _wrong_kind(record, "out", "Tensor", argument)
+        elif isinstance(place, str):
+            raise TypeError(f"{record.name}() got an unexpected keyword argument '{place}'")
+
+
+def with_ints(
+    record: Record, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments with ints for the tensors of one integer where ints are wanted; None if there
+    are no such tensors.
+    """
+    found = False
+
+    def as_int(argument: Any) -> Any:
+        nonlocal found
+        if isinstance(argument, list | tuple):
+            return type(argument)([as_int(each) for each in argument])
+        if isinstance(argument, Traced) or not is_tensor(argument):
+            return argument
+        found = True
+        return index(argument)
+
+    def replace(place: int | str, argument: Any) -> Any:
+        parameter = record.parameter_at(place)
+        wanted = parameter is not None and parameter.kind in ("int", "Dim", "Size")
+        return as_int(argument) if wanted else argument
+
+    new_args = tuple(replace(place, argument) for place, argument in enumerate(args))
+    new_kwargs = {name: replace(name, argument) for name, argument in kwargs.items()}
+    return (new_args, new_kwargs) if found else None
+
+
+def check_range(name: str, argument: Any) -> None:
+    """RuntimeError for an int, however deep in lists, that no tensor and no size can hold."""
+    if isinstance(argument, list | tuple):
+        for each in argument:
+            check_range(name, each)
+    elif isinstance(argument, int) and not -(2**63) <= argument < 2**63:
+        raise RuntimeError(
+            f"{name}(): a value cannot be converted to type int64_t without overflow"
+        )
 
 
 def _check(record: Record, parameter: Parameter, argument: Any) -> None:

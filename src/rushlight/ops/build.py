@@ -94,13 +94,21 @@ def iota(length: Any) -> Traced:
 def full(shape: Sequence[Any], value: Any, dtype: DType) -> Traced:
     """A tensor with one value everywhere; value is a number or a 0-d tensor."""
     scalar = value if isinstance(value, Traced) else context_of(()).number(value)
-    return PRIMITIVES["full"].apply(convert(scalar, dtype), shape=tuple(shape), dtype=dtype)
+    return _filled(tuple(shape), scalar, dtype)
 
 
 def full_like(x: Traced, value: Any, dtype: DType | None = None) -> Traced:
     dtype = dtype or x.dtype
-    scalar = convert(lift(value, x.context), dtype)
-    return PRIMITIVES["full"].apply(scalar, shape=tuple(x.shape), dtype=dtype)
+    return _filled(tuple(x.shape), lift(value, x.context), dtype)
+
+
+def _filled(shape: tuple[Any, ...], scalar: Traced, dtype: DType) -> Traced:
+    if scalar.shape:
+        raise RuntimeError(
+            "a tensor is filled with a number or a 0-dimensional tensor, not with one of shape "
+            f"{list(scalar.shape)}"
+        )
+    return PRIMITIVES["full"].apply(convert(scalar, dtype), shape=shape, dtype=dtype)
 
 
 def zeros_like(x: Traced) -> Traced:

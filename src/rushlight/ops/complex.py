@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy
 
+from .. import dtypes
 from . import build
-from .kinds import Elementwise, everything
-from .record import composite, primitive
+from .kinds import Elementwise, complexes, everything, floating, int_to_float
+from .record import Tensor, composite, op, primitive
 from .samples import unary
 
 
@@ -23,8 +24,16 @@ def conjugated(x):
     """The complex conjugate."""
 
 
-@composite(names=["conj", "conj_physical"], views="input", itself=True, samples=unary())
+@composite(names=["conj"], views="input", itself=True, samples=unary())
 def conj(input):
+    """The complex conjugate; of a real tensor, the tensor itself."""
+    return build.conjugate(input)
+
+
+@composite(
+    names=["conj_physical"], views="input", itself=True, inplace=True, out=True, samples=unary()
+)
+def conj_physical(input):
     """The complex conjugate; of a real tensor, the tensor itself."""
     return build.conjugate(input)
 
@@ -43,3 +52,102 @@ def real(input):
 
 def real_part(x: Any) -> Any:
     return build.convert(x, x.dtype.to_real())
+
+
+@primitive(
+    Elementwise(complexes, output=lambda dtype: dtype.to_real()),
+    names=["imag"],
+    methods=[],
+    inplace=False,
+    out=False,
+    vjp=lambda inputs, outputs, gradients, attributes: [gradients[0] * 1j],
+    jvp=lambda inputs, outputs, tangents, attributes: [op.imag(tangents[0])],
+    reference=numpy.imag,
+    samples=unary(),
+)
+def imag(input):
+    """The imaginary part of a complex tensor."""
+
+
+def _angle_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
+    (x,), (g,) = inputs, gradients
+    if not x.dtype.is_complex:
+        return [build.zeros_like(x)]
+    square = real_part(x * build.conjugate(x))
+    return [op.where(square == 0, 0, g * (x * 1j) / op.where(square == 0, 1, square))]
+
+
+def _angle_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
+    (x,), (tangent,) = inputs, tangents
+    if not x.dtype.is_complex:
+        return [build.zeros_like(x)]
+    square = real_part(x * build.conjugate(x))
+    turn = op.imag(build.conjugate(x) * tangent)
+    return [op.where(square == 0, 0, turn / op.where(square == 0, 1, square))]
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float, output=lambda dtype: dtype.to_real()),
+    names=["angle"],
+    inplace=False,
+    vjp=_angle_vjp,
+    jvp=_angle_jvp,
+    reference=lambda x: numpy.angle(x if numpy.iscomplexobj(x) else x + 0.0),  # -0 counts as 0
+    samples=unary(),
+)
+def angle(input):
+    """The angle of the complex number; of a real one 0, or pi if it is negative."""
+
+
+_FROM_PARTS = Elementwise(floating, output=lambda dtype: dtype.to_complex())
+
+
+@primitive(
+    _FROM_PARTS,
+    name="complex",
+    vjp=lambda inputs, outputs, gradients, attributes: [
+        real_part(gradients[0]),
+        op.imag(gradients[0]),
+    ],
+    jvp=lambda inputs, outputs, tangents, attributes: [
+        op.complex(
+            *(
+                build.zeros_like(x) if t is None else t
+                for x, t in zip(inputs, tangents, strict=True)
+            )
+        )
+    ],
+    reference=lambda x, y: x + 1j * y,
+)
+def from_parts(real, imag):
+    """Complex numbers from their parts."""
+
+
+@composite(names=["complex"], methods=[], out="exact")
+def complex(real: Tensor, imag: Tensor):
+    """Complex numbers from their parts, which have one floating-point dtype."""
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {real.dtype} but got scalar type {imag.dtype} for "
+            "second argument (in complex)"
+        )
+    if real.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype} (in "
+            "complex)"
+        )
+    return from_parts.apply(*_FROM_PARTS.prepare(from_parts, (real, imag)))
+
+
+@composite(names=["polar"], methods=[], out=True)
+def polar(abs: Tensor, angle: Tensor):
+    """Complex numbers from their absolute values and angles."""
+    return op.complex(abs * op.cos(angle), abs * op.sin(angle))
+
+
+@composite(names=["isreal"], samples=unary())
+def isreal(input):
+    """Whether the imaginary part is zero."""
+    if input.dtype.is_complex:
+        return op.imag(input) == 0
+    return build.full_like(input, True, build.BOOL)

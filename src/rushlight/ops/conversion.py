@@ -8,10 +8,10 @@ import numpy
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from ..graph.trace import Traced
+from ..graph.trace import PRIMITIVES, Traced
 from . import build
 from .kinds import Elementwise, Output, Source, everything
-from .record import NONE, Composite, Selector, composite, primitive
+from .record import NONE, Composite, MemoryFormat, Selector, Tensor, composite, primitive
 from .samples import Draw, calls, unary
 
 
@@ -126,8 +126,11 @@ _TARGETS = tuple(
 
 def _to_tensors_type(input: Any, *args: Any, **kwargs: Any) -> Any:
     """``x.to(other)``: the type of the tensor among the arguments."""
-    args = tuple(each.dtype if hasattr(each, "dtype") else each for each in args)
     other = kwargs.pop("other", None)
+    if other is None and not any(hasattr(each, "dtype") for each in args):
+        kinds = ", ".join(type(each).__name__ for each in (*args, *kwargs.values()))
+        raise TypeError(f"to(): expected a dtype, a device or a tensor, got {kinds}")
+    args = tuple(each.dtype if hasattr(each, "dtype") else each for each in args)
     return to(input, *args, **kwargs) if other is None else to(input, other.dtype, *args, **kwargs)
 
 
@@ -146,7 +149,7 @@ def to(
     device: Selector = None,
     non_blocking: bool = False,
     copy: bool = False,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """Convert to the dtype and device given in any order, or to those of another tensor."""
     for argument in args:
@@ -154,17 +157,20 @@ def to(
             dtype = argument
         elif isinstance(argument, Traced):
             dtype = argument.dtype
-    return input if dtype is None else build.convert(input, require_dtype(dtype, "to"))
+    dtype = input.dtype if dtype is None else require_dtype(dtype, "to")
+    if copy and dtype is input.dtype:
+        return PRIMITIVES["convert"].apply(input, dtype=dtype, copy=True)
+    return build.convert(input, dtype)
 
 
 @composite(name="type_as", methods=["type_as"], views="input", itself=True)
-def type_as(input, other):
+def type_as(input: Tensor, other: Tensor):
     """Convert to the dtype of another tensor."""
     return build.convert(input, other.dtype)
 
 
 @composite(names=["clone"], samples=unary())
-def clone(input, *, memory_format: Selector = None):
+def clone(input, *, memory_format: MemoryFormat = None):
     """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
     its own.)
     """
@@ -174,19 +180,17 @@ def clone(input, *, memory_format: Selector = None):
 
 
 @composite(name="contiguous", methods=["contiguous"], samples=unary())
-def contiguous(input, memory_format: Selector = None):
+def contiguous(input, memory_format: MemoryFormat = None):
     """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
     return build.contiguous(input)
 
 
 def _cast_method(name: str, dtype: DType) -> Composite:
-    def body(input, memory_format: Selector = None):
+    def body(input, memory_format: MemoryFormat = None):
         return build.convert(input, dtype)
 
     body.__doc__ = f"Convert to {dtype.name}."
-    return composite(
-        name=name, methods=[name], views="input", itself=True, samples=unary()
-    )(body)
+    return composite(name=name, methods=[name], views="input", itself=True, samples=unary())(body)
 
 
 CASTS = {

@@ -17,9 +17,20 @@ from ..promotion import number_dtype
 from . import build
 from .conversion import overwritten, require_dtype
 from .kinds import Kind, Output, Source
-from .record import NONE, Mutated, Operand, Selector, Size, composite, primitive
+from .parts import concrete_size
+from .record import (
+    NONE,
+    Bound,
+    MemoryFormat,
+    Mutated,
+    Operand,
+    Selector,
+    Size,
+    composite,
+    primitive,
+)
 from .samples import Draw, calls
-from .shapes import concrete_size, expanded_shape
+from .shapes import expanded_shape
 
 
 class _Full(Kind):
@@ -143,7 +154,7 @@ def empty(
     layout: Selector = None,
     device: Selector = None,
     pin_memory: bool = False,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """A tensor whose elements are not set; inside a graph they are zeros."""
     return _filled(size, 0, dtype, "empty")
@@ -165,7 +176,7 @@ def _like(name: str, value: int, doc: str) -> Any:
         layout: Selector = None,
         device: Selector = None,
         pin_memory: bool = False,
-        memory_format: Selector = None,
+        memory_format: MemoryFormat = None,
     ):
         return _shaped_like(input, value, dtype, memory_format)
 
@@ -189,7 +200,7 @@ def empty_like(
     layout: Selector = None,
     device: Selector = None,
     pin_memory: bool = False,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
     return _shaped_like(input, 0, dtype, memory_format)
@@ -204,7 +215,7 @@ def full_like(
     layout: Selector = None,
     device: Selector = None,
     pin_memory: bool = False,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """One value everywhere, in the shape of another tensor."""
     return _shaped_like(input, fill_value, dtype, memory_format)
@@ -275,9 +286,9 @@ def new_full(
     ),
 )
 def arange(
-    start: Size = 0,
-    end: Size = None,
-    step: Size = 1,
+    start: Bound = 0,
+    end: Bound = None,
+    step: Bound = 1,
     *,
     dtype: DType | None = None,
     layout: Selector = None,

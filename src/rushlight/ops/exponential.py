@@ -171,7 +171,7 @@ def erfc(input):
 
 def _log_sum(name: str, exponential: Any, logarithm: Any, doc: str) -> None:
     def body(input: Tensor, other: Tensor):
-        if input.dtype.is_complex and other.dtype.is_complex:
+        if name == "logaddexp" and input.dtype.is_complex and other.dtype.is_complex:
             ordered = real_part(input) >= real_part(other)
             greater, lesser = op.where(ordered, input, other), op.where(ordered, other, input)
         else:
@@ -203,8 +203,32 @@ _log_sum(
 )  # fmt: skip
 def logit(input, eps: float | None = None):
     """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+    if input.dtype.is_complex:
+        kind = scalar_type_name(input.dtype)
+        raise NotImplementedError(f"\"logit_cpu\" not implemented for '{kind}'")
     if input.dtype.is_integral:
         input = build.convert(input, dtypes.get_default_dtype())
     if eps is not None:
         input = op.clamp(input, eps, 1 - eps)
     return log(input / (1 - input))
+
+
+@primitive(
+    Elementwise(floating, promote=int_to_float),
+    names=["xlogy", "special.xlogy"],
+    methods=["xlogy"],
+    scalar=lambda s, x, y: s.where(
+        s.isnan(y), y, s.where(s.eq(x, 0), s.mul(s.abs(x), 0), s.mul(x, s.log(y)))
+    ),
+    derivative=lambda out, x, y: (op.where((x == 0) & (y <= 0), 0, log(y)), x / y),
+    reference=scipy.special.xlogy,
+    samples=binary(0, 4, other=(0.1, 4), numbers=[2]),
+)
+def xlogy(input, other):
+    """input * log(other), and 0 where the input is 0 and other is a number."""
+
+
+@composite(names=["ldexp"], inplace=True, out=True, samples=binary())
+def ldexp(input: Tensor, other: Tensor):
+    """input * 2**other"""
+    return input * op.pow(2.0, other)

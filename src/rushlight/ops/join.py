@@ -122,6 +122,7 @@ def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
 @composite(
     names=["hstack"],
     methods=[],
+    out="apart",
     samples=calls(([Draw((2, 3)), Draw((2, 1))],), ([Draw((2,)), Draw((3,))],)),
 )
 def hstack(tensors: Tensors):
@@ -133,6 +134,7 @@ def hstack(tensors: Tensors):
 @composite(
     names=["vstack", "row_stack"],
     methods=[],
+    out="apart",
     samples=calls(([Draw((2, 3)), Draw((1, 3))],), ([Draw((2,)), Draw((2,))],)),
 )
 def vstack(tensors: Tensors):

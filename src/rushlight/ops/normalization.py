@@ -11,7 +11,7 @@ from ..layout import normalize_dim, numel
 from ..promotion import scalar_type_name
 from . import build
 from .conversion import require_dtype
-from .record import Operand, Size, composite, op
+from .record import Operand, Size, Tensor, composite, op
 from .samples import Draw, calls, with_dim
 
 
@@ -193,7 +193,9 @@ def layer_norm(
 
 
 @composite(names=["native_layer_norm"], methods=[], samples=calls(*_LAYER_NORM_SAMPLES))
-def native_layer_norm(input, normalized_shape: Size, weight, bias, eps: Operand):
+def native_layer_norm(
+    input, normalized_shape: Size, weight: Tensor | None, bias: Tensor | None, eps: Operand
+):
     """What layer_norm gives, the means, and one over the standard deviations."""
     dims = _normalized_dims(input, normalized_shape, weight, bias, "layer_norm")
     if not input.dtype.is_floating_point:

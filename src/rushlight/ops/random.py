@@ -21,6 +21,8 @@ from .creation import check_sizes
 from .kinds import Elementwise, Host, Random, floating
 from .record import (
     NONE,
+    Generator,
+    MemoryFormat,
     Mutated,
     Operand,
     Selector,
@@ -184,7 +186,7 @@ def floating_dtype(dtype: DType | None, name: str) -> DType:
 @composite(names=["rand"], methods=[], random=True, out=True)
 def rand(
     *size: Size,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
@@ -198,11 +200,11 @@ def rand(
 def rand_like(
     input,
     *,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
     return uniform_numbers(
@@ -213,7 +215,7 @@ def rand_like(
 @composite(names=["randn"], methods=[], random=True, out=True)
 def randn(
     *size: Size,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
@@ -229,11 +231,11 @@ def randn(
 def randn_like(
     input,
     *,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """Standard normal random numbers, in the shape of another tensor."""
     dtype = floating_dtype(dtype or input.dtype, "randn_like")
@@ -262,7 +264,7 @@ def randint(
     low: Size = 0,
     high: Size = None,
     size: Size = None,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
@@ -288,7 +290,7 @@ def randint(
 def randperm(
     n: Size,
     *,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
@@ -307,11 +309,11 @@ def randint_like(
     *bounds: Size,
     low: Size = 0,
     high: Size = None,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
-    memory_format: Selector = None,
+    memory_format: MemoryFormat = None,
 ):
     """Random integers from low (0 if left out) up to but without high: ``randint_like(x, low,
     high)``.
@@ -334,7 +336,7 @@ def normal(
     std: Operand = 1.0,
     size: Size = None,
     *,
-    generator: Selector = None,
+    generator: Generator = None,
     dtype: DType | None = None,
     layout: Selector = None,
     device: Selector = None,
@@ -362,7 +364,9 @@ def normal(
 
 
 @composite(name="uniform_", methods=["uniform_"], random=True)
-def uniform_(self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Selector = None):
+def uniform_(
+    self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Generator = None
+):
     """Set to uniform random numbers in [from_, to)."""
     dtype = floating_dtype(self.dtype, "uniform_")
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
@@ -390,7 +394,7 @@ def multiply_add(x, y, z):
 
 
 @composite(name="normal_", methods=["normal_"], random=True)
-def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator: Selector = None):
+def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator: Generator = None):
     """Set to normal random numbers."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
@@ -401,7 +405,7 @@ def normal_(self: Mutated, mean: Operand = 0.0, std: Operand = 1.0, *, generator
 
 
 @composite(name="exponential_", methods=["exponential_"], random=True)
-def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Selector = None):
+def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Generator = None):
     """Set to random numbers of the exponential distribution."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
@@ -411,7 +415,7 @@ def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Selector = N
 
 @composite(name="cauchy_", methods=["cauchy_"], random=True)
 def cauchy_(
-    self: Mutated, median: Operand = 0.0, sigma: Operand = 1.0, *, generator: Selector = None
+    self: Mutated, median: Operand = 0.0, sigma: Operand = 1.0, *, generator: Generator = None
 ):
     """Set to random numbers of the Cauchy distribution."""
     if sigma <= 0:
@@ -422,7 +426,7 @@ def cauchy_(
 
 
 @composite(name="geometric_", methods=["geometric_"], random=True)
-def geometric_(self: Mutated, p: Operand, *, generator: Selector = None):
+def geometric_(self: Mutated, p: Operand, *, generator: Generator = None):
     """Set to the numbers of trials up to the first success, which has probability p."""
     if p <= 0 or p >= 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
@@ -432,18 +436,20 @@ def geometric_(self: Mutated, p: Operand, *, generator: Selector = None):
 
 @composite(name="log_normal_", methods=["log_normal_"], random=True)
 def log_normal_(
-    self: Mutated, mean: Operand = 1.0, std: Operand = 2.0, *, generator: Selector = None
+    self: Mutated, mean: Operand = 1.0, std: Operand = 2.0, *, generator: Generator = None
 ):
     """Set to numbers whose logarithms are normal."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     dtype = floating_dtype(self.dtype, "log_normal_")
-    numbers = normal_numbers.apply(shape=tuple(self.shape), dtype=dtypes.float64, generator=generator)
+    numbers = normal_numbers.apply(
+        shape=tuple(self.shape), dtype=dtypes.float64, generator=generator
+    )
     return build.convert(op.exp(numbers * std + mean), dtype)
 
 
 @composite(name="bernoulli_", methods=["bernoulli_"], random=True)
-def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Selector = None):
+def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Generator = None):
     """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
     if build.is_number(p):
         if p < 0 or p > 1:
@@ -462,14 +468,18 @@ def _bernoulli(p: Traced, generator: Any) -> Traced:
     random=True,
     out=True,
 )
-def bernoulli(input, p: Operand = None, *, generator: Selector = None):
+def bernoulli(input, p: Operand = None, *, generator: Generator = None):
     """1 with the probability that the element (or p) says, else 0."""
-    hits = _bernoulli(input, generator) if p is None else double_uniform(input.shape, generator) < p
+    if p is None:
+        hits = _bernoulli(input, generator)
+    else:
+        p = p if build.is_number(p) else build.expand(p, input.shape)
+        hits = double_uniform(input.shape, generator) < p
     return overwritten.apply(input, build.convert(hits, input.dtype))
 
 
 @composite(name="random_", methods=["random_"], random=True)
-def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Selector = None):
+def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Generator = None):
     """Set to random integers in [from_, to), by default all from 0 on that the dtype holds."""
     if to is None and from_ is not None:
         from_, to = 0, from_

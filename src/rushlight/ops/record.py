@@ -71,10 +71,15 @@ Mutated: TypeAlias = Any
 Tensors: TypeAlias = Any
 MutatedTensors: TypeAlias = Any
 Selector: TypeAlias = Any
+Generator: TypeAlias = Any
+MemoryFormat: TypeAlias = Any
 Dim: TypeAlias = Any
 Size: TypeAlias = Any
+Bound: TypeAlias = Any  # a size, or a number of another type by which the plan is specialised
 
-_SELECTORS = ("int", "bool", "str", "DType", "Dim", "Selector", "tuple")
+_SELECTORS = (
+    "int", "bool", "str", "DType", "Dim", "Generator", "MemoryFormat", "Selector", "tuple",
+)  # fmt: skip
 _MODES = {
     "Tensor": "T",
     "Operand": "T",
@@ -82,6 +87,7 @@ _MODES = {
     "Mutated": "T!",
     "MutatedTensors": "T!",
     "Size": "Z",
+    "Bound": "Z",
 }
 
 
@@ -274,7 +280,7 @@ class Record:
     def check_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """TypeError if a user's call has numbers where PyTorch wants tensors."""
         operands = 0
-        given = [*enumerate(args), *kwargs.items()]
+        given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
         for place, argument in given:
             if self.mode(place) not in ("T", "T!") or place == "out":
                 continue
@@ -294,6 +300,8 @@ class Record:
 
     def parameter_at(self, place: int | str) -> Parameter | None:
         if isinstance(place, int):
+            if self.variadic is not None:
+                place = min(place, self.variadic)
             return self.parameters[place] if place < len(self.parameters) else None
         name = ARGUMENT_ALIASES.get(place, place)
         return next((p for p in self.parameters if p.name in (place, name)), None)
@@ -436,10 +444,9 @@ class Primitive(Record):
     ) -> list:
         if not self.differentiable:
             return [None] * len(inputs)
-        rule = self.own_vjp or self.kind.vjp
         if self.own_vjp is None:
-            return list(rule(self, inputs, outputs, gradients, attributes))
-        return list(rule(inputs, outputs, gradients, attributes))
+            return list(self.kind.vjp(self, inputs, outputs, gradients, attributes))
+        return list(self.own_vjp(inputs, outputs, gradients, attributes))
 
     def jvp(
         self, inputs: Sequence, outputs: Sequence, tangents: Sequence, attributes: dict[str, Any]

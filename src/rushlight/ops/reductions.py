@@ -1,8 +1,7 @@
-"""Reductions: sums, products, extremes, and what is made of them."""
+"""Reductions: sums, products, and what is made of them."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -11,7 +10,7 @@ from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.symbols import maximum as size_maximum
 from ..graph.trace import Traced
-from ..layout import broadcast_shapes, flatten_sizes, normalize_dim, numel, reduced_dims
+from ..layout import broadcast_shapes, flatten_sizes, numel, reduced_dims
 from ..promotion import scalar_type_name
 from . import build
 from .complex import real_part
@@ -23,7 +22,8 @@ from .samples import Draw, calls
 # ---------------------------------------------------------------- primitives
 
 
-def _keep(function: Any) -> Any:
+def keep_dims(function: Any) -> Any:
+    """A NumPy reduction as a primitive's reference."""
     return lambda x, dims: function(x, axis=dims, keepdims=True)
 
 
@@ -35,26 +35,6 @@ def _sum_arrays(x: Any, dims: tuple) -> Any:
 def _product_arrays(x: Any, dims: tuple) -> Any:
     kind = {"f": numpy.float64, "c": numpy.complex128}.get(x.dtype.kind, x.dtype)
     return x.prod(axis=dims, keepdims=True, dtype=kind)
-
-
-def _arg_arrays(function: Any) -> Any:
-    return lambda x, dim: numpy.expand_dims(function(x, axis=dim), dim)
-
-
-def _share_among_extremes(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
-    """All elements that equal the extreme get an equal share."""
-    (x,), (out,), (g,) = inputs, outputs, gradients
-    mask = (x == out) | (x != x)
-    count = build.reduce_sum(build.convert(mask, g.dtype), attributes["dims"])
-    return [build.select_where(mask, g / count, 0, g.dtype)]
-
-
-def _tangent_of_extremes(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
-    (x,), (out,), (tangent,) = inputs, outputs, tangents
-    mask = (x == out) | (x != x)
-    count = build.reduce_sum(build.convert(mask, tangent.dtype), attributes["dims"])
-    chosen = build.select_where(mask, tangent, 0, tangent.dtype)
-    return [build.reduce_sum(chosen, attributes["dims"]) / count]
 
 
 def _product_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
@@ -102,50 +82,14 @@ def prod_primitive(x, dims):
     """The product over dims, in the input's dtype."""
 
 
-@primitive(
-    Reduction(),
-    name="amax",
-    reference=_keep(numpy.amax),
-    vjp=_share_among_extremes,
-    jvp=_tangent_of_extremes,
-)
-def amax_primitive(x, dims):
-    """The greatest over dims; NaN if there is one."""
-
-
-@primitive(
-    Reduction(),
-    name="amin",
-    reference=_keep(numpy.amin),
-    vjp=_share_among_extremes,
-    jvp=_tangent_of_extremes,
-)
-def amin_primitive(x, dims):
-    """The least over dims; NaN if there is one."""
-
-
-@primitive(Reduction(dtypes.bool), name="any", derivative=NONE, reference=_keep(numpy.any))
+@primitive(Reduction(dtypes.bool), name="any", derivative=NONE, reference=keep_dims(numpy.any))
 def any_primitive(x, dims):
     """Whether any of a bool tensor's elements over dims holds."""
 
 
-@primitive(Reduction(dtypes.bool), name="all", derivative=NONE, reference=_keep(numpy.all))
+@primitive(Reduction(dtypes.bool), name="all", derivative=NONE, reference=keep_dims(numpy.all))
 def all_primitive(x, dims):
     """Whether all of a bool tensor's elements over dims hold."""
-
-
-@primitive(
-    Reduction(dtypes.int64), name="argmax", derivative=NONE, reference=_arg_arrays(numpy.argmax)
-)
-def argmax_primitive(x, dim):
-    """The index of the first greatest along dim; NaN counts as greatest."""
-
-
-@primitive(
-    Reduction(dtypes.int64), name="argmin", derivative=NONE, reference=_arg_arrays(numpy.argmin)
-)
-def argmin_primitive(x, dim):
-    """The index of the first least along dim; NaN counts as least."""
 
 
 # ---------------------------------------------------------------- helpers
@@ -163,12 +107,6 @@ def accumulation_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
     return dtypes.int64 if input.dtype.is_integral else input.dtype
 
 
-def _check_not_empty(input: Traced, dims: tuple[int, ...], name: str) -> None:
-    for dim in dims:
-        if input.shape[dim] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-
-
 _REDUCE_SAMPLES = calls(
     (Draw((3, 4)),),
     (Draw(()),),
@@ -178,26 +116,13 @@ _REDUCE_SAMPLES = calls(
     ((Draw((0, 3)), 1), {}),
     ((Draw((0, 3)), 0), {}),
 )
-_EXTREME_CALLS = calls(
-    (Draw((3, 4)), 1),
-    ((Draw((2, 3, 4)), 0), {"keepdim": True}),
-    ((Draw((3, 4)),), {}),
-    (Draw(()),),
-    (Draw((5,), special=(1.0, float("nan"))), 0),
-)
-
-
-def _extreme_samples(dtype: DType) -> Any:
-    yield from _EXTREME_CALLS(dtype)
-    if not dtype.is_complex:
-        yield (Draw((0, 3)), 1), {}
 
 
 # ---------------------------------------------------------------- sums, products, means
 
 
 @composite(names=["sum"], out=True, samples=_REDUCE_SAMPLES, onnx="ReduceSum")
-def sum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+def sum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The sum of all elements, or over the given dims."""
     dims = reduced_dims(dim, input.ndim)
     result = sum_primitive.apply(
@@ -211,7 +136,7 @@ def sum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = 
     out=True,
     samples=calls((Draw((5,), special=(float("nan"),)),), (Draw((3, 4)), 1)),
 )
-def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+def nansum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The sum, NaN counting as zero."""
     if input.dtype.is_complex:
         raise RuntimeError("nansum on CPU does not support complex inputs")
@@ -232,7 +157,9 @@ def nansum(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None
         (Draw((0, 2)), 0),
     ),
 )
-def prod(input, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None):
+def prod(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None
+):
     """The product of all elements, or along a dim."""
     dims = reduced_dims(dim, input.ndim)
     result = prod_primitive.apply(
@@ -259,7 +186,7 @@ def _mean_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
     onnx="ReduceMean",
     samples=_REDUCE_SAMPLES,
 )
-def mean(input, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+def mean(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The mean of all elements, or over the given dims."""
     dims = reduced_dims(dim, input.ndim)
     total = sum_primitive.apply(build.convert(input, _mean_dtype(input, dtype, "mean")), dims=dims)
@@ -312,7 +239,7 @@ _VARIANCE_SAMPLES = calls(
 
 @composite(names=["var"], out=True, samples=_VARIANCE_SAMPLES)
 def var(
-    input,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -327,7 +254,7 @@ def var(
 
 @composite(names=["std"], out=True, samples=_VARIANCE_SAMPLES)
 def std(
-    input,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -340,7 +267,7 @@ def std(
 
 @composite(names=["var_mean"], samples=_VARIANCE_SAMPLES)
 def var_mean(
-    input,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -356,7 +283,7 @@ def var_mean(
 
 @composite(names=["std_mean"], samples=_VARIANCE_SAMPLES)
 def std_mean(
-    input,
+    input: Tensor,
     dim: Dim = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -366,141 +293,6 @@ def std_mean(
     """The standard deviation and the mean."""
     variance, average = var_mean(input, dim, unbiased, keepdim, correction=correction)
     return op.sqrt(variance), average
-
-
-# ---------------------------------------------------------------- extremes
-
-ValuesIndices = {name: namedtuple(name, ("values", "indices")) for name in ("max", "min")}
-MinMax = namedtuple("aminmax", ("min", "max"))
-
-
-def _check_real(input: Traced, name: str) -> None:
-    if input.dtype.is_complex:
-        raise NotImplementedError(
-            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'"
-        )
-
-
-def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
-    _check_real(input, name)
-    dims = reduced_dims(dim, input.ndim)
-    if (dim is None or dim == ()) and numel(input.shape) == 0:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-            "the reduction dim with the 'dim' argument."
-        )
-    _check_not_empty(input, dims, name)
-    reduction = amax_primitive if name in ("amax", "max") else amin_primitive
-    return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
-
-
-@composite(names=["amax"], out=True, samples=_extreme_samples, onnx="ReduceMax")
-def amax(input, dim: Dim = (), keepdim: bool = False):
-    """The greatest element over the given dims; equal ones share the gradient."""
-    return _amax(input, dim, keepdim, "amax")
-
-
-@composite(names=["amin"], out=True, samples=_extreme_samples, onnx="ReduceMin")
-def amin(input, dim: Dim = (), keepdim: bool = False):
-    """The least element over the given dims; equal ones share the gradient."""
-    return _amax(input, dim, keepdim, "amin")
-
-
-@composite(
-    names=["aminmax"],
-    out="exact",
-    samples=calls((Draw((3, 4)),), ((Draw((3, 4)),), {"dim": 1, "keepdim": True})),
-)
-def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
-    """The least and the greatest element."""
-    if dim is None and numel(input.shape) == 0:
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
-            "identity."
-        )
-    if not input.ndim and not input.dtype.is_complex:
-        normalize_dim(0 if dim is None else dim, 0)
-        return MinMax(input, op.maximum(input, input))  # one value would have one gradient
-    return MinMax(_amax(input, dim, keepdim, "amin"), _amax(input, dim, keepdim, "amax"))
-
-
-def _extreme_with_index(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
-    _check_real(input, name)
-    dim = normalize_dim(dim, input.ndim)
-    if not input.ndim:
-        return ValuesIndices[name](input, build.full_like(input, 0, dtypes.int64))
-    _check_not_empty(input, (dim,), name)
-    index = (argmax_primitive if name == "max" else argmin_primitive).apply(
-        _orderable(input), dim=dim
-    )
-    values = op.gather(input, dim, index)
-    return ValuesIndices[name](
-        finish_dims(values, (dim,), keepdim), finish_dims(index, (dim,), keepdim)
-    )
-
-
-def _orderable(input: Traced) -> Traced:
-    return build.convert(input, dtypes.uint8) if input.dtype is dtypes.bool else input
-
-
-def _max_or_min(input: Traced, dim: Any, keepdim: bool, name: str) -> Any:
-    if dim is None:
-        return _amax(input, None, False, name)
-    return _extreme_with_index(input, dim, keepdim, name)
-
-
-@composite(
-    names=["max"],
-    out=True,
-    samples=_extreme_samples,
-    overload=lambda *args, **kwargs: op.maximum(*args, **kwargs),
-)
-def max(input: Tensor, dim: int | None = None, keepdim: bool = False, *, other: Selector = None):
-    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
-    return _max_or_min(input, dim, keepdim, "max")
-
-
-@composite(
-    names=["min"],
-    out=True,
-    samples=_extreme_samples,
-    overload=lambda *args, **kwargs: op.minimum(*args, **kwargs),
-)
-def min(input: Tensor, dim: int | None = None, keepdim: bool = False, *, other: Selector = None):
-    """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
-    return _max_or_min(input, dim, keepdim, "min")
-
-
-def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
-    _check_real(input, name)
-    if input.dtype is dtypes.bool:
-        raise RuntimeError(f"{name}(): does not support bool input; convert it to an integer type")
-    record = argmax_primitive if name == "argmax" else argmin_primitive
-    rank = input.ndim
-    if dim is None:
-        if numel(input.shape) == 0:
-            raise IndexError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
-            )
-        flat = build.reshape(input, (numel(input.shape),))
-        return build.reshape(record.apply(_orderable(flat), dim=0), (1,) * rank if keepdim else ())
-    dim = normalize_dim(dim, rank)
-    if not rank:
-        return build.full_like(input, 0, dtypes.int64)
-    _check_not_empty(input, (dim,), name)
-    return finish_dims(record.apply(_orderable(input), dim=dim), (dim,), keepdim)
-
-
-@composite(names=["argmax"], out=True, samples=_extreme_samples, onnx="ArgMax")
-def argmax(input, dim: int | None = None, keepdim: bool = False):
-    """The index of the greatest element, of the first if several are equal."""
-    return _arg(input, dim, keepdim, "argmax")
-
-
-@composite(names=["argmin"], out=True, samples=_extreme_samples, onnx="ArgMin")
-def argmin(input, dim: int | None = None, keepdim: bool = False):
-    """The index of the least element, of the first if several are equal."""
-    return _arg(input, dim, keepdim, "argmin")
 
 
 # ---------------------------------------------------------------- logic
@@ -514,19 +306,19 @@ def _logical(input: Traced, dim: Any, keepdim: bool, reduction: Any) -> Traced:
 
 
 @composite(names=["any"], out=True, samples=_REDUCE_SAMPLES)
-def any(input, dim: Dim = None, keepdim: bool = False):
+def any(input: Tensor, dim: Dim = None, keepdim: bool = False):
     """Whether any element is not zero."""
     return _logical(input, dim, keepdim, any_primitive)
 
 
 @composite(names=["all"], out=True, samples=_REDUCE_SAMPLES)
-def all(input, dim: Dim = None, keepdim: bool = False):
+def all(input: Tensor, dim: Dim = None, keepdim: bool = False):
     """Whether all elements are not zero."""
     return _logical(input, dim, keepdim, all_primitive)
 
 
 @composite(names=["count_nonzero"], samples=calls((Draw((3, 4)),), (Draw((3, 4)), 1)))
-def count_nonzero(input, dim: Dim = None):
+def count_nonzero(input: Tensor, dim: Dim = None):
     """How many elements are not zero."""
     return sum(input if input.dtype is dtypes.bool else input != 0, dim)
 
@@ -545,7 +337,7 @@ def count_nonzero(input, dim: Dim = None):
         (Draw((3,), special=(-float("inf"),) * 3), 0),
     ),
 )
-def logsumexp(input, dim: Dim, keepdim: bool = False):
+def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False):
     """log(sum(exp(input))); shifting by the maximum prevents overflow."""
     if input.dtype.is_integral:
         input = build.convert(input, dtypes.get_default_dtype())
@@ -565,7 +357,7 @@ def logsumexp(input, dim: Dim, keepdim: bool = False):
     itself=True,
     samples=calls((Draw((2, 3, 4)), (3, 1)), (Draw((2, 3)), 1, 3)),
 )
-def sum_to_size(input, *size: Size):
+def sum_to_size(input: Tensor, *size: Size):
     """The sum over the dims that broadcasting from ``size`` would add or stretch."""
     shape = flatten_sizes(size)
     if len(shape) > input.ndim or broadcast_shapes([input.shape, shape], "sum_to_size") != tuple(

@@ -11,9 +11,9 @@ from ..layout import normalize_dim
 from . import build
 from .indexing import index_primitive
 from .kinds import Kind, Output, with_batch
+from .parts import select_dim, slice_dim
 from .record import Size, composite, op, primitive
 from .samples import Draw, calls
-from .shapes import select_dim, slice_dim
 
 
 class Region(Kind):

@@ -95,7 +95,7 @@ def calls(*samples: Sample | tuple[Any, ...]) -> Samples:
     def normalized() -> Iterator[Sample]:
         for sample in samples:
             pair = len(sample) == 2 and isinstance(sample[0], tuple) and isinstance(sample[1], dict)
-            yield sample if pair else (sample, {})  # type: ignore[misc]
+            yield sample if pair else (sample, {})
 
     return lambda dtype: normalized()
 

@@ -10,7 +10,7 @@ from ..dtypes import dtype as DType
 from ..layout import normalize_dim
 from . import build
 from .kinds import Scan
-from .record import composite, primitive
+from .record import Tensor, composite, primitive
 from .reductions import accumulation_dtype
 from .samples import Draw, with_dim
 from .shapes import flip_primitive
@@ -41,7 +41,7 @@ def _samples(dtype: DType) -> Any:
 
 
 @composite(names=["cumsum"], inplace=True, out=True, samples=_samples, onnx="CumSum")
-def cumsum(input, dim: int, *, dtype: DType | None = None):
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None):
     """The running sum along dim."""
     input = build.convert(input, accumulation_dtype(input, dtype, "cumsum"))
     dim = normalize_dim(dim, input.ndim)

@@ -6,10 +6,11 @@ import numpy
 
 from .. import dtypes
 from ..graph.trace import Traced
+from ..limits import finfo
 from . import build
 from .arithmetic import computed_dtype
 from .kinds import Elementwise, everything, floating, integers
-from .record import composite, op, primitive
+from .record import Operand, Tensor, composite, op, primitive
 from .samples import Draw, calls, unary
 
 _MASK = Draw((2, 3), 0, 2, dtype=dtypes.bool)
@@ -47,7 +48,12 @@ def where(condition, input=None, other=None):
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype}"
         )
-    return build.select_where(condition, input, other, computed_dtype(input, other))
+    dtype = computed_dtype(input, other)
+    input, other = (
+        build.fitting(each, dtype, condition.context) if build.is_number(each) else each
+        for each in (input, other)
+    )
+    return build.select_where(condition, input, other, dtype)
 
 
 @composite(name="where_method", methods=["where"])
@@ -105,3 +111,29 @@ def relu(input):
 def functional_relu(input, inplace: bool = False):
     """The input where it is positive, else 0."""
     return op.relu(input)
+
+
+@composite(names=["nan_to_num"], inplace=True, out=True, samples=unary(special=[float("nan")]))
+def nan_to_num(input, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
+    """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+    if input.dtype.is_complex:
+        parts = (nan_to_num(part, nan, posinf, neginf) for part in (op.real(input), op.imag(input)))
+        return op.complex(*parts)
+    if not input.dtype.is_floating_point:
+        return input
+    limits = finfo(input.dtype)
+    above = limits.max if posinf is None else posinf
+    below = limits.min if neginf is None else neginf
+    result = op.where(input == float("inf"), above, input)
+    result = op.where(input == float("-inf"), below, result)
+    return op.where(op.isnan(input), 0 if nan is None else nan, result)
+
+
+@composite(names=["heaviside"], inplace=True, out=True)
+def heaviside(input: Tensor, values: Tensor):
+    """0 for negative numbers, 1 for positive ones, and values at zero."""
+    if input.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    if input.dtype.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    return op.where(input == 0, values, build.convert(input > 0, input.dtype))

@@ -12,7 +12,7 @@ from ..graph.trace import Traced
 from ..layout import flatten_sizes, normalize_dim, normalize_dims, numel
 from . import build
 from .kinds import View, shifted
-from .record import Dim, Selector, Size, composite, primitive
+from .record import Dim, Selector, Size, Tensor, composite, primitive
 from .samples import Draw, calls
 
 # ---------------------------------------------------------------- primitives
@@ -180,7 +180,7 @@ def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...
         (Draw((2, 6)), (2, -1, 3)),
     ),
 )
-def reshape(input, *shape: Size):
+def reshape(input: Tensor, *shape: Size):
     """The elements in row-major order, in another shape; one size may be -1."""
     return build.reshape(input, infer_size(flatten_sizes(shape), input, "reshape"))
 
@@ -191,7 +191,7 @@ def reshape(input, *shape: Size):
     views="input",
     samples=calls((Draw((2, 6)), (3, 4)), (Draw((2, 6)), -1, 4)),
 )
-def view(input, *shape: Size):
+def view(input: Tensor, *shape: Size):
     """The elements in another shape."""
     return build.reshape(input, infer_size(flatten_sizes(shape), input, "view"))
 
@@ -199,7 +199,7 @@ def view(input, *shape: Size):
 @composite(
     name="view_as", methods=["view_as"], views="input", samples=calls((Draw((2, 6)), Draw((4, 3))))
 )
-def view_as(input, other):
+def view_as(input: Tensor, other: Tensor):
     """The elements in the shape of another tensor."""
     return view(input, *other.shape)
 
@@ -210,7 +210,7 @@ def view_as(input, other):
     views="input",
     samples=calls((Draw((2, 6)), Draw((4, 3)))),
 )
-def reshape_as(input, other):
+def reshape_as(input: Tensor, other: Tensor):
     """The elements in the shape of another tensor."""
     return reshape(input, *other.shape)
 
@@ -221,7 +221,7 @@ def reshape_as(input, other):
     onnx="Flatten",
     samples=calls((Draw((2, 3, 4)),), (Draw((2, 3, 4)), 1), (Draw((2, 3, 4)), 0, 1), (Draw(()),)),
 )
-def flatten(input, start_dim: int = 0, end_dim: int = -1):
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1):
     """The dims from start_dim to end_dim as one."""
     start, end = normalize_dim(start_dim, input.ndim), normalize_dim(end_dim, input.ndim)
     if not input.ndim:
@@ -237,7 +237,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
     views="input",
     samples=calls((Draw((2, 6)), 1, (2, 3)), (Draw((2, 6)), -1, (-1, 3))),
 )
-def unflatten(input, dim: int, sizes: Size):
+def unflatten(input: Tensor, dim: int, sizes: Size):
     """One dim as several."""
     dim = normalize_dim(dim, input.ndim)
     sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
@@ -267,7 +267,7 @@ def unflatten(input, dim: int, sizes: Size):
         (Draw(()), 0),
     ),
 )
-def squeeze(input, dim: Dim = None):
+def squeeze(input: Tensor, dim: Dim = None):
     """Without the dims of size 1, or without those of the given dims that have size 1."""
     dims = normalize_dims(dim, input.ndim)
     return build.drop_dims(input, [each for each in dims if input.shape[each] == 1])
@@ -279,13 +279,13 @@ def squeeze(input, dim: Dim = None):
     onnx="Unsqueeze",
     samples=calls((Draw((2, 3)), 0), (Draw((2, 3)), -1), (Draw(()), 0)),
 )
-def unsqueeze(input, dim: int):
+def unsqueeze(input: Tensor, dim: int):
     """With a dim of size 1 at ``dim``."""
     return build.insert_dim(input, normalize_dim(dim, input.ndim + 1))
 
 
 @composite(names=["ravel"], views="input", samples=calls((Draw((2, 3)),)))
-def ravel(input):
+def ravel(input: Tensor):
     """The elements in one dim."""
     return build.reshape(input, (numel(input.shape),))
 
@@ -302,7 +302,7 @@ def ravel(input):
         (Draw((1, 3)), 2, 3), (Draw((3, 1)), (2, -1, 4)), (Draw(()), (2,)), (Draw((1,)), (0,))
     ),
 )
-def expand(input, *size: Size, implicit: bool = False):
+def expand(input: Tensor, *size: Size, implicit: bool = False):
     """Repeat along dims of size 1; -1 keeps a size."""
     return build.expand(input, expanded_shape(input, flatten_sizes(size), "expand"))
 
@@ -345,13 +345,13 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
     views="input",
     samples=calls((Draw((1, 3)), Draw((2, 3)))),
 )
-def expand_as(input, other):
+def expand_as(input: Tensor, other: Tensor):
     """Repeat to the shape of another tensor."""
     return build.expand(input, expanded_shape(input, other.shape, "expand_as"))
 
 
 @composite(names=["broadcast_to"], views="input", samples=calls((Draw((1, 3)), (2, 3))))
-def broadcast_to(input, size: Size):
+def broadcast_to(input: Tensor, size: Size):
     """Repeat to a shape."""
     return build.expand(input, expanded_shape(input, tuple(size), "broadcast_to"))
 
@@ -361,7 +361,7 @@ def broadcast_to(input, size: Size):
     methods=["repeat"],
     samples=calls((Draw((2, 3)), 2, 1), (Draw((3,)), (2, 2)), (Draw((2,)), 0)),
 )
-def repeat(input, *repeats: Size):
+def repeat(input: Tensor, *repeats: Size):
     """The tensor so many times along each dim."""
     counts = flatten_sizes(repeats)
     lead = len(counts) - input.ndim
@@ -372,6 +372,8 @@ def repeat(input, *repeats: Size):
             f"({len(counts)} repeats, shape {list(input.shape)})"
         )
     sizes = (*[1] * lead, *input.shape)
+    if all(isinstance(count, int) and count == 1 for count in counts):
+        return build.contiguous(build.reshape(input, sizes))
     apart = build.reshape(input, [each for size in sizes for each in (1, size)])
     repeated = build.expand(
         apart, [each for count, size in zip(counts, sizes, strict=True) for each in (count, size)]
@@ -382,7 +384,7 @@ def repeat(input, *repeats: Size):
 
 
 @composite(names=["tile"], samples=calls((Draw((2, 3)), (2,)), (Draw((3,)), (2, 2))))
-def tile(input, *dims: Size):
+def tile(input: Tensor, *dims: Size):
     """Like repeat; missing counts are 1."""
     counts = flatten_sizes(dims)
     return repeat(input, (*[1] * (input.ndim - len(counts)), *counts))
@@ -397,7 +399,7 @@ def tile(input, *dims: Size):
     onnx="Transpose",
     samples=calls((Draw((2, 3, 4)), (2, 0, 1)), (Draw((2, 3)), (-1, 0)), (Draw(()), ())),
 )
-def permute(input, *dims: Selector):
+def permute(input: Tensor, *dims: Selector):
     """The dims in another order."""
     order = flatten_sizes(dims)
     if len(order) != input.ndim:
@@ -414,7 +416,7 @@ def permute(input, *dims: Selector):
     views="input",
     samples=calls((Draw((2, 3, 4)), 0, -1), (Draw((2, 3)), 1, 1), (Draw(()), 0, 0)),
 )
-def transpose(input, dim0: int, dim1: int):
+def transpose(input: Tensor, dim0: int, dim1: int):
     """Two dims exchanged."""
     first, second = normalize_dim(dim0, input.ndim), normalize_dim(dim1, input.ndim)
     dims = list(range(input.ndim))
@@ -424,13 +426,13 @@ def transpose(input, dim0: int, dim1: int):
 
 
 @composite(names=["swapaxes"], views="input", samples=calls((Draw((2, 3, 4)), 0, -1)))
-def swapaxes(input, axis0: int, axis1: int):
+def swapaxes(input: Tensor, axis0: int, axis1: int):
     """Two dims exchanged; NumPy's name for transpose."""
     return transpose(input, axis0, axis1)
 
 
 @composite(names=["t"], views="input", samples=calls((Draw((2, 3)),), (Draw((3,)),)))
-def t(input):
+def t(input: Tensor):
     """The transposed matrix."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
@@ -438,7 +440,7 @@ def t(input):
 
 
 @composite(name="adjoint", names=["adjoint"], views="input", samples=calls((Draw((2, 3, 4)),)))
-def adjoint(input):
+def adjoint(input: Tensor):
     """The last two dims exchanged, conjugated."""
     return build.conjugate(transpose(input, -2, -1))
 
@@ -448,7 +450,7 @@ def adjoint(input):
     views="input",
     samples=calls((Draw((2, 3, 4)), 0, 2), (Draw((2, 3, 4)), (0, 1), (2, 0))),
 )
-def movedim(input, source: Dim, destination: Dim):
+def movedim(input: Tensor, source: Dim, destination: Dim):
     """Some dims at other places, the others in their order."""
     origins, targets = normalize_dims(source, input.ndim), normalize_dims(destination, input.ndim)
     if len(origins) != len(targets):
@@ -467,7 +469,7 @@ def movedim(input, source: Dim, destination: Dim):
     names=["flip"],
     samples=calls((Draw((2, 3)), (0,)), (Draw((2, 3)), (0, 1)), (Draw((2, 3)), (-1,))),
 )
-def flip(input, *dims: Selector):
+def flip(input: Tensor, *dims: Selector):
     """The elements in reverse order along dims."""
     return flip_primitive.apply(
         input, dims=tuple(sorted(normalize_dims(flatten_sizes(dims), input.ndim)))
@@ -475,7 +477,7 @@ def flip(input, *dims: Selector):
 
 
 @composite(names=["fliplr"], samples=calls((Draw((2, 3)),)))
-def fliplr(input):
+def fliplr(input: Tensor):
     """Reversed along dim 1."""
     if input.ndim < 2:
         raise RuntimeError("Input must be >= 2-d. (in fliplr)")
@@ -485,176 +487,10 @@ def fliplr(input):
 
 
 @composite(names=["flipud"], samples=calls((Draw((2, 3)),)))
-def flipud(input):
+def flipud(input: Tensor):
     """Reversed along dim 0."""
     if not input.ndim:
         raise RuntimeError("Input must be >= 1-d. (in flipud)")
     if input.ndim < 1:
         raise RuntimeError("Input must be >= 1-d. (in flipud)")
     return flip(input, 0)
-
-
-# ---------------------------------------------------------------- parts
-
-
-def select_dim(input: Traced, dim: int, index: Any, name: str = "select") -> Traced:
-    """One position along a dim, which goes."""
-    if not input.ndim:
-        raise IndexError(f"{name}() cannot be applied to a 0-dim tensor.")
-    size = input.shape[dim]
-    if index < -size or index >= size:
-        raise IndexError(
-            f"{name}(): index {index} out of range for tensor of size {list(input.shape)} at "
-            f"dimension {dim}"
-        )
-    start = index + size if index < 0 else index
-    return build.drop_dims(build.slice_(input, dim, start, 1, 1), (dim,))
-
-
-@composite(
-    names=["select"], views="input", samples=calls((Draw((2, 3)), 0, 1), (Draw((2, 3)), -1, -1))
-)
-def select(input, dim: int, index: Size):
-    """One position along a dim, which goes."""
-    return select_dim(input, normalize_dim(dim, input.ndim), index)
-
-
-def _narrow_at_tensor(input: Any, dim: int, start: Any, length: int) -> Any:
-    """``narrow`` with its start in a tensor."""
-    if getattr(start, "ndim", None) != 0 or not start.dtype.is_integral or start.dtype.kind == "b":
-        raise RuntimeError("start must be an 0-dim integral Tensor. (in narrow)")
-    return narrow(input, dim, start.item(), length)
-
-
-@composite(
-    names=["narrow"],
-    views="input",
-    overload=_narrow_at_tensor,
-    samples=calls((Draw((5, 3)), 0, 1, 3), (Draw((5, 3)), 0, -2, 2), (Draw((5,)), 0, 5, 0)),
-)
-def narrow(input, dim: int, start: Size, length: Size):
-    """The ``length`` positions from start along a dim."""
-    if not input.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    dim = normalize_dim(dim, input.ndim)
-    size = input.shape[dim]
-    if length < 0:
-        raise RuntimeError(f"narrow(): length must be non-negative, but got {length}.")
-    if start < -size or start > size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) "
-            "(in narrow)"
-        )
-    start = start + size if start < 0 else start
-    if start + length > size:
-        raise RuntimeError(
-            f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size})."
-        )
-    return build.slice_(input, dim, start, 1, length)
-
-
-def slice_dim(input: Traced, dim: int, start: Any, stop: Any, step: Any) -> Traced:
-    """``start:stop:step`` along a dim, as Python clips it."""
-    size = input.shape[dim]
-    step = 1 if step is None else step
-    if step <= 0:
-        raise ValueError("step must be greater than zero; use flip to reverse a tensor")
-    start = _clipped(0 if start is None else start, size)
-    stop = size if stop is None else _clipped(stop, size)
-    length = 0 if stop <= start else (stop - start + step - 1) // step
-    return build.slice_(input, dim, start, step, length)
-
-
-def _clipped(position: Any, size: Any) -> Any:
-    if position < 0:
-        position = position + size
-        return 0 if position < 0 else position
-    return size if position > size else position
-
-
-@composite(names=["unbind"], views="input", samples=calls((Draw((3, 2)),), (Draw((3, 2)), 1)))
-def unbind(input, dim: int = 0):
-    """Each position along a dim."""
-    dim = normalize_dim(dim, input.ndim)
-    if not input.ndim:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
-    return tuple(
-        select_dim(input, dim, index) for index in range(concrete_size(input.shape[dim], "unbind"))
-    )
-
-
-def concrete_size(size: Any, name: str) -> int:
-    """A size that decides how many results there are: fixed for the plan by a guard."""
-    if isinstance(size, SymbolicInt):
-        hint = size.hint
-        if hint is None or size != hint:
-            raise RuntimeError(
-                f"{name}: the number of results depends on a size that is unknown here"
-            )
-        return hint
-    return size
-
-
-@composite(
-    names=["split"],
-    views="tensor",
-    samples=calls((Draw((5, 2)), 2), (Draw((5, 2)), (1, 4)), ((Draw((2, 6)), 3), {"dim": 1})),
-)
-def split(tensor, split_size_or_sections: Selector, dim: int = 0):
-    """Pieces of a size, the last perhaps smaller, or of the given sizes."""
-    if not tensor.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = normalize_dim(dim, tensor.ndim)
-    size = concrete_size(tensor.shape[dim], "split")
-    sections = split_size_or_sections
-    if isinstance(sections, int):
-        if sections < 0 or (sections == 0 and size):
-            raise RuntimeError(
-                f"split expects split_size be non-negative, but got split_size={sections}"
-            )
-        step = sections or 1
-        sections = [min(step, size - start) for start in range(0, max(size, 1), step)]
-    if sum(sections) != size:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
-            f"at dimension {dim}), but got "
-            f"split_sizes={list(sections)}"
-        )
-    starts = [sum(sections[:position]) for position in range(len(sections))]
-    return tuple(
-        build.slice_(tensor, dim, start, 1, length)
-        for start, length in zip(starts, sections, strict=True)
-    )
-
-
-@composite(
-    names=["split_with_sizes"], views="input", samples=calls((Draw((5, 2)), (1, 4)))
-)
-def split_with_sizes(input, split_sizes: Selector, dim: int = 0):
-    """Pieces of the given sizes."""
-    return split(input, split_sizes, dim)
-
-
-@composite(
-    names=["chunk"],
-    views="input",
-    samples=calls((Draw((5, 2)), 2), (Draw((5, 2)), 3), ((Draw((2, 6)), 3), {"dim": 1})),
-)
-def chunk(input, chunks: int, dim: int = 0):
-    """At most so many pieces of equal size, the last perhaps smaller."""
-    if not input.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    dim = normalize_dim(dim, input.ndim)
-    size = concrete_size(input.shape[dim], "chunk")
-    step = -(-size // chunks)
-    if step == 0:
-        return split(input, [0] * chunks, dim)
-    return split(input, step, dim)
-
-
-@composite(names=["slice_backward"], methods=[])
-def slice_backward(gradient, sizes: Size, dim: int, start: Size, step: Size, length: Size):
-    """The gradient of a tensor of which start, start + step, ... along dim were taken."""
-    return build.pad(gradient, normalize_dim(dim, len(sizes)), start, sizes[dim], step)

@@ -16,9 +16,10 @@ from ..graph.trace import METHODS, Traced
 from ..layout import broadcast_shapes
 from . import build
 from .indexing import index_primitive, index_put_primitive, indexed_shape
+from .parts import select_dim, slice_dim
 from .record import Tensors, composite, op
 from .samples import Draw, calls
-from .shapes import expanded_shape, select_dim, slice_dim
+from .shapes import expanded_shape
 
 # ---------------------------------------------------------------- parts, traced or not
 
@@ -200,7 +201,9 @@ def index_put(input, indices: Tensors, values, accumulate: bool = False):
     if any(each is not None and is_mask(each) for each in indices):
         return op.index_put(input, _without_masks(input, indices), values, accumulate)
     dims = tuple(dim for dim, each in enumerate(indices) if each is not None)
-    tensors = _broadcast([build.convert(each, dtypes.int64) for each in indices if each is not None])
+    tensors = _broadcast(
+        [build.convert(each, dtypes.int64) for each in indices if each is not None]
+    )
     shape = indexed_shape(input, tensors, dims)
     values = build.convert(build.lift(values, input.context, "index_put"), input.dtype)
     while values.ndim > len(shape) and values.shape[0] == 1:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from ..llvm import Builder, Reg
+if TYPE_CHECKING:
+    from ..llvm import Builder, Reg
 
 # Real functions, each in double and (with the suffix f) in float.
 _REAL = (
@@ -47,7 +48,9 @@ def _math_library() -> ctypes.CDLL:
                 return library
         except OSError:
             continue
-    found = ctypes.util.find_library("m")
+    from ctypes.util import find_library
+
+    found = find_library("m")
     if found is None:
         raise OSError("the C mathematics library (libm) was not found")
     return ctypes.CDLL(found)
@@ -94,5 +97,5 @@ def _scalar(b: Builder, name: str, inputs: Sequence[Reg]) -> Reg:
 
 
 def _address(b: Builder, name: str) -> str:
-    table = Reg(b, "ptr", 1, "%table")
+    table = b.argument("table")
     return b.load(b.offset(table, 8 * _INDEX[name]), "ptr").name

@@ -106,7 +106,9 @@ def _scalef(x: Reg, n: Reg) -> Reg:
     pieces = []
     for start in range(0, x.lanes, width):
         picks = range(start, start + width)
-        part, power = (each if width == x.lanes else b.shuffle(each, each, picks) for each in (x, n))
+        part, power = (
+            each if width == x.lanes else b.shuffle(each, each, picks) for each in (x, n)
+        )
         operands = [part, power, part, mask, *rounding]
         pieces.append(b.call(name, x.element, width, operands))
     while len(pieces) > 1:

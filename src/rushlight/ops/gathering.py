@@ -1,0 +1,293 @@
+"""Reading and writing along one dim at computed places: gather, scatter, index_select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..graph.symbols import same
+from ..graph.trace import Traced
+from ..layout import broadcast_shapes, normalize_dim, numel
+from . import build
+from .indexing import (
+    gather_at,
+    gather_primitive,
+    index_put_primitive,
+    scatter_add_primitive,
+    scatter_multiply_primitive,
+    scatter_primitive,
+)
+from .record import Operand, Tensor, composite, op
+from .samples import Draw, calls
+
+
+def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any = None) -> None:
+    if numel(index.shape) == 0:
+        return
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
+        )
+    if max(index.ndim, 1) != max(input.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as self tensor: "
+            f"{list(index.shape)} and {list(input.shape)} "
+            f"(in {name})"
+        )
+    if isinstance(source, Traced) and source.shape and max(source.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as src tensor: "
+            f"{list(index.shape)} and {list(source.shape)} (in {name})"
+        )
+    for each in range(index.ndim):
+        if input.ndim and each != dim and index.shape[each] > input.shape[each]:
+            raise RuntimeError(
+                f"Size does not match at dimension {each} expected index {list(index.shape)} to "
+                "be no larger than self "
+                f"{list(input.shape)} apart from dimension {dim} (in {name})"
+            )
+        if isinstance(source, Traced) and source.ndim and index.shape[each] > source.shape[each]:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than src "
+                f"{list(source.shape)} (in {name})"
+            )
+
+
+def _as_index(index: Traced) -> Traced:
+    return build.convert(index, dtypes.int64)
+
+
+def _one_dim(x: Traced) -> Traced:
+    return x if x.ndim else build.reshape(x, (1,))
+
+
+_INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
+
+
+@composite(
+    names=["gather"],
+    out="exact",
+    onnx="GatherElements",
+    samples=calls(
+        (Draw((2, 3)), 0, _INDEX),
+        (Draw((2, 5)), 1, _INDEX),
+        (Draw((4, 5)), -1, _INDEX),
+        (Draw(()), 0, Draw((), 0, 1, dtype=dtypes.int64)),
+    ),
+)
+def gather(input, dim: int, index: Tensor, *, sparse_grad: bool = False):
+    """The elements at ``index`` along dim."""
+    dim = normalize_dim(dim, input.ndim)
+    _check_index("gather", input, dim, index)
+    if numel(index.shape) == 0:
+        flat = build.reshape(input, (numel(input.shape),))
+        return build.reshape(build.slice_(flat, 0, 0, 1, 0), index.shape)
+    result = gather_at(_one_dim(input), _as_index(_one_dim(index)), dim)
+    return build.reshape(result, index.shape)
+
+
+def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, source: Any) -> Traced:
+    dim = normalize_dim(dim, input.ndim)
+    _check_index(name, input, dim, index, source)
+    if isinstance(source, Traced) and not source.weak and source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and "
+            f"{source.dtype}"
+        )
+    if numel(index.shape) == 0:
+        return input
+    index = _as_index(_one_dim(index))
+    if build.is_number(source):
+        number = build.fitting(source, input.dtype, input.context)
+        source = build.full(index.shape, number, input.dtype)
+    source = _one_dim(source)
+    for each in range(source.ndim):
+        if not same(source.shape[each], index.shape[each]):
+            source = build.slice_(source, each, 0, 1, index.shape[each])
+    return build.reshape(record.apply(_one_dim(input), index, source, dim=dim), input.shape)
+
+
+@composite(
+    names=["scatter"],
+    inplace=True,
+    out=True,
+    onnx="ScatterElements",
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
+        (Draw((2, 5)), 1, Draw((2, 1), 0, 5, dtype=dtypes.int64), 2.0),
+    ),
+)
+def scatter(
+    input, dim: int, index: Tensor, src=None, *, value: Operand = None, reduce: str | None = None
+):
+    """input with the elements of src (or one number) at ``index`` along dim."""
+    source = src if value is None else value
+    if source is None:
+        raise TypeError("scatter(): give src or value")
+    if reduce is None:
+        return _scatter("scatter", scatter_primitive, input, dim, index, source)
+    if reduce == "add":
+        return _scatter("scatter", scatter_add_primitive, input, dim, index, source)
+    if reduce == "multiply":
+        return _scatter("scatter", scatter_multiply_primitive, input, dim, index, source)
+    raise RuntimeError("reduce argument must be either add or multiply. (in scatter)")
+
+
+@composite(
+    names=["scatter_add"],
+    inplace=True,
+    out=True,
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
+        (Draw((2, 3)), 1, _INDEX, Draw((2, 3))),
+    ),
+)
+def scatter_add(input, dim: int, index: Tensor, src: Tensor):
+    """input with the elements of src added at ``index`` along dim."""
+    return _scatter("scatter_add", scatter_add_primitive, input, dim, index, src)
+
+
+def expand_index(index: Traced, shape: Sequence[Any], dim: int) -> Traced:
+    """A 1-d index along dim, repeated along the other dims."""
+    along = build.reshape(
+        index, [index.shape[0] if each == dim else 1 for each in range(len(shape))]
+    )
+    return build.expand(
+        along, [index.shape[0] if each == dim else size for each, size in enumerate(shape)]
+    )
+
+
+def _vector_index(name: str, index: Traced) -> Traced:
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}(): Index is supposed to be a vector, but got shape {list(index.shape)}"
+        )
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
+        )
+    return _as_index(_one_dim(index))
+
+
+@composite(
+    names=["index_select"],
+    out=True,
+    onnx="Gather",
+    samples=calls(
+        (Draw((4, 3)), 0, Draw((5,), 0, 4, dtype=dtypes.int64)),
+        (Draw((4, 3)), 1, Draw((2,), 0, 3, dtype=dtypes.int32)),
+    ),
+)
+def index_select(input, dim: int, index: Tensor):
+    """The positions in a 1-d index along dim."""
+    dim = normalize_dim(dim, input.ndim)
+    index = _vector_index("index_select", index)
+    if not input.ndim:
+        return build.reshape(gather_primitive.apply(_one_dim(input), index, dim=0), ())
+    return gather_primitive.apply(input, expand_index(index, input.shape, dim), dim=dim)
+
+
+@composite(
+    names=["index_add"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), Draw((2, 3)))),
+)
+def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha: Operand = 1):
+    """input with alpha * source added at the positions of a 1-d index along dim."""
+    dim = normalize_dim(dim, input.ndim)
+    rest = [tuple(x.shape[:dim]) + tuple(x.shape[dim + 1 :]) for x in (input, source)]
+    if max(source.ndim, 1) != max(input.ndim, 1) or rest[0] != rest[1]:
+        raise RuntimeError(
+            "index_add(): source tensor shape must match self tensor shape, excluding the "
+            f"specified dimension. Got self.shape = {list(input.shape)} source.shape = "
+            f"{list(source.shape)}"
+        )
+    return _at_positions(
+        "index_add", scatter_add_primitive, input, dim, index, build.scaled(source, alpha)
+    )
+
+
+@composite(
+    names=["index_copy"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((4, 3)), 0, Draw((1,), 0, 4, dtype=dtypes.int64), Draw((1, 3)))),
+)
+def index_copy(input, dim: int, index: Tensor, source: Tensor):
+    """input with source at the positions of a 1-d index along dim."""
+    return _at_positions("index_copy", scatter_primitive, input, dim, index, source)
+
+
+@composite(
+    names=["index_fill"],
+    inplace=True,
+    samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), 2.0)),
+)
+def index_fill(input, dim: int, index: Tensor, value: Operand):
+    """input with one value at the positions of a 1-d index along dim; negative ones count from the
+    end.
+    """
+    if isinstance(value, Traced) and value.shape:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    dim = normalize_dim(dim, input.ndim)
+    index = _vector_index("index_fill", index)
+    size = _one_dim(input).shape[dim]
+    hit = index_put_primitive.apply(
+        build.full((size,), False, dtypes.bool),
+        build.full(index.shape, True, dtypes.bool),
+        index,
+        dims=(0,),
+        accumulate=False,
+    )
+    along = [size if each == dim else 1 for each in range(input.ndim)]
+    value = build.fitting(value, input.dtype, input.context)
+    result = build.select_where(build.reshape(hit, along), value, input, input.dtype)
+    return build.laid_out_like(result, input)
+
+
+def _at_positions(
+    name: str, record: Any, input: Traced, dim: int, index: Traced, source: Traced
+) -> Traced:
+    """input with source at the positions of a 1-d index along dim."""
+    dim = normalize_dim(dim, input.ndim)
+    index = _vector_index(name, index)
+    if not input.ndim and index.shape[0] != 1 and name == "index_add":
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions (in index_add)")
+    whole = _one_dim(input)
+    index = expand_index(index, whole.shape, dim)
+    if not source.ndim and not input.ndim:
+        source = build.expand(source, index.shape)
+    return build.reshape(_scatter(name, record, whole, dim, index, source), input.shape)
+
+
+@composite(
+    names=["take_along_dim"],
+    out=True,
+    samples=calls((Draw((2, 5)), _INDEX, 1)),
+)
+def take_along_dim(input, indices, dim: int | None = None):
+    """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
+    end.
+    """
+    if dim is None:
+        input, indices, dim = op.flatten(input), op.flatten(indices), 0
+    dim = normalize_dim(dim, input.ndim)
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of "
+            f"dimensions, but got {input.ndim} "
+            f"dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    lead = [
+        a if d == dim else broadcast_shapes([(a,), (b,)], "take_along_dim")[0]
+        for d, (a, b) in enumerate(zip(input.shape, indices.shape, strict=True))
+    ]
+    input = build.expand(input, lead)
+    lead[dim] = indices.shape[dim]
+    indices = build.expand(_as_index(indices), lead)
+    return gather(input, dim, op.where(indices < 0, indices + input.shape[dim], indices))

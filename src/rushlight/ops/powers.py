@@ -1,0 +1,131 @@
+"""Powers and roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import dtypes
+from ..graph.trace import Traced
+from . import build
+from .arithmetic import INFINITIES, computed_dtype, elementwise
+from .kinds import Elementwise, complexes, floating, int_to_float, numeric
+from .record import composite, op, primitive
+from .samples import binary, unary
+
+
+def _pow_arrays(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "ui":
+        result = numpy.power(x, numpy.maximum(y, 0))
+        inverse = numpy.where(
+            x == 1, 1, numpy.where((x == -1) if x.dtype.kind == "i" else False, 1 - 2 * (y % 2), 0)
+        )
+        return numpy.where(y < 0, inverse.astype(x.dtype), result)
+    return numpy.power(x, y)
+
+
+def _pow_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    base = op.where(y == 0, 1, x)  # 0 ** -1 would be infinite, and NaN in second derivatives
+    by_base = op.where(y == 0, 0, y * base.pow(y - 1))
+    logarithm = op.where((x == 0) & (y >= 0 if not y.dtype.is_complex else y == y), 0, op.log(x))
+    return by_base, out * logarithm
+
+
+@primitive(Elementwise(numeric), name="pow", derivative=_pow_partials, reference=_pow_arrays)
+def power(x, y):
+    """x to the power y."""
+
+
+@composite(
+    names=["pow"],
+    inplace=True,
+    out=True,
+    onnx="Pow",
+    samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5, 3, 1, 0, 2.5]),
+)
+def pow(input, exponent):
+    """input to the power exponent. The common exponents have kernels of their own."""
+    if not isinstance(exponent, Traced) or exponent.weak:
+        return _pow_number(input, exponent)
+    result = elementwise("pow", input, exponent)
+    return build.row_major(result) if build.is_number(input) else result
+
+
+def _pow_number(x: Any, exponent: Any) -> Any:
+    kind = build.lift(exponent, build.context_of((x, exponent)), "pow").dtype.kind
+    if not isinstance(x, Traced) or kind == "c":
+        return elementwise("pow", x, exponent)
+    integral = x.dtype.is_integral
+    if integral and kind in "bi" and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    compute = computed_dtype(x, exponent)
+    if exponent == 2:
+        x = build.convert(x, compute) if not x.weak else x
+        return x * x
+    if exponent == 1:
+        return build.convert(x, compute) if not x.weak else x
+    if exponent == 3:
+        x = build.convert(x, compute) if not x.weak else x
+        return x * x * x
+    if not integral or kind == "f":
+        for special, name in ((0.5, "sqrt"), (-0.5, "rsqrt"), (-1, "reciprocal")):
+            if exponent == special:
+                return elementwise(name, x)
+    return elementwise("pow", x, exponent)
+
+
+@composite(
+    names=["float_power"],
+    inplace=True,
+    out=True,
+    samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5]),
+)
+def float_power(input, exponent):
+    """input to the power exponent, in double precision."""
+    double = dtypes.complex128 if computed_dtype(input, exponent).is_complex else dtypes.float64
+    context = build.context_of((input, exponent))
+    operands = (build.lift(each, context, "float_power") for each in (input, exponent))
+    base, power_ = (x if x.weak else build.convert(x, double) for x in operands)
+    return pow(base, power_)
+
+
+@composite(names=["square"], inplace=True, out=True, samples=unary())
+def square(input):
+    """input * input"""
+    return pow(input, 2)
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["sqrt"],
+    derivative=lambda out, x: 1 / (2 * out),
+    reference=numpy.sqrt,
+    samples=unary(0, 9, special=INFINITIES),
+    onnx="Sqrt",
+)
+def sqrt(input):
+    """The square root."""
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["rsqrt"],
+    derivative=lambda out, x: -0.5 * out / x,
+    reference=lambda x: 1 / numpy.sqrt(x),
+    samples=unary(0.1, 9, special=(float("inf"), 0.0)),
+)
+def rsqrt(input):
+    """One over the square root."""
+
+
+@primitive(
+    Elementwise(floating | complexes, promote=int_to_float),
+    names=["reciprocal"],
+    derivative=lambda out, x: -out * out,
+    reference=lambda x: 1 / x,
+    samples=unary(special=INFINITIES),
+    onnx="Reciprocal",
+)
+def reciprocal(input):
+    """One over the input."""
