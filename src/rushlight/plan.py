@@ -411,8 +411,11 @@ def call_foreign(
         changed = with_ints(record, args, kwargs)
         if changed is not None:
             return operator(*changed[0], **changed[1])
-        if isinstance(record, Primitive):
-            raise TypeError(f"{record.name}(): received an invalid combination of arguments")
+        kinds = ", ".join(type(each).__name__ for each in (*args, *kwargs.values()))
+        raise TypeError(
+            f"{record.name}() received an invalid combination of arguments - got ({kinds}), but "
+            f"expected {record.signature}"
+        )
     result = record.trace(*args, **kwargs)
     if inplace:
         raise TypeError(

@@ -34,6 +34,8 @@ NARROWER = (
     "should match",
     "invalid combination of arguments",
     "missing 1 required positional",
+    "c10::complex<float> without overflow",
+    "could not infer output dtype",
     "some elements of the input tensor and the written-to tensor",
     "modified inplace. This view is the output of a function that returns multiple views",
     "unexpected keyword argument 'out'",

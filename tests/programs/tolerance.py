@@ -97,7 +97,7 @@ def ulps_of_mixed(program: Program, call: Call) -> float:
         return 64.0  # log of the absolute value of 1 + z, which may be near 1
     if len(names) < 2 and not ("rtruediv" in call.path and _has_complex(call)):
         return 0.0
-    if "out" not in call.kwargs and "rtruediv" not in call.path:
+    if "out" not in call.kwargs and not any(part in call.path for part in ("rtruediv", "ldexp")):
         return 0.0
     finest = 2.0**-23 if len(names) < 2 else min(PRECISION[name][0] for name in names)
     return ULPS * max(PRECISION[name][0] for name in names) / finest if names else 0.0
@@ -169,8 +169,21 @@ def undefined(program: Program, call: Call) -> bool:
         tuple(each.shape) == (0,) for each in tensors
     ):  # stands for no tensor at all
         return True
-    if name in ("chunk", "split") and any(each.requires_grad and not each.numel() for each in tensors):
-        return True  # equal empty pieces are one value of the graph, and only the first has a gradient
+    if name in ("chunk", "split") and any(
+        each.requires_grad and not each.numel() for each in tensors
+    ):
+        return (
+            True  # equal empty pieces are one value of the graph, and only the first has a gradient
+        )
+    if (
+        name.startswith("clamp")
+        and len({isinstance(each, Ref) for each in call.args[1:3] if each is not None}) > 1
+    ):
+        return True  # PyTorch takes a 0-d tensor beside a number as a number, and refuses others
+    if name in ("any", "all") and "out" in call.kwargs and dtype_name(tensors[-1]) == "uint8":
+        return True  # PyTorch converts the input to uint8 first, which loses fractions
+    if len(set(map(dtype_name, tensors))) > 1 and any(map(_repeats, tensors)):
+        return True  # PyTorch converts into a copy, and takes the order of dims from that
     if name == "cumsum_" and "bool" in map(
         dtype_name, tensors
     ):  # sums in bool where cumsum sums in int64
@@ -182,6 +195,10 @@ def undefined(program: Program, call: Call) -> bool:
     if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
         return True
     return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
+
+
+def _repeats(tensor: Any) -> bool:
+    return any(size > 1 and stride == 0 for size, stride in zip(tensor.shape, tensor.stride()))
 
 
 def _writes_into_arguments(program: Program, call: Call) -> bool:

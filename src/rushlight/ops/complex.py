@@ -63,7 +63,7 @@ def real_part(x: Any) -> Any:
     vjp=lambda inputs, outputs, gradients, attributes: [gradients[0] * 1j],
     jvp=lambda inputs, outputs, tangents, attributes: [op.imag(tangents[0])],
     reference=numpy.imag,
-    samples=unary(),
+    samples=lambda dtype: unary()(dtype) if dtype.is_complex else iter(()),
 )
 def imag(input):
     """The imaginary part of a complex tensor."""
@@ -150,4 +150,4 @@ def isreal(input):
     """Whether the imaginary part is zero."""
     if input.dtype.is_complex:
         return op.imag(input) == 0
-    return build.full_like(input, True, build.BOOL)
+    return build.laid_out_like(build.full_like(input, True, build.BOOL), input)

@@ -208,5 +208,6 @@ CASTS = {
         ("bool", dtypes.bool),
         ("cfloat", dtypes.complex64),
         ("cdouble", dtypes.complex128),
+        ("chalf", dtypes.complex32),
     )
 }

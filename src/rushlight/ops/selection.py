@@ -114,7 +114,7 @@ def functional_relu(input, inplace: bool = False):
 
 
 @composite(names=["nan_to_num"], inplace=True, out=True, samples=unary(special=[float("nan")]))
-def nan_to_num(input, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
+def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
     """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
     if input.dtype.is_complex:
         parts = (nan_to_num(part, nan, posinf, neginf) for part in (op.real(input), op.imag(input)))
