@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy
-import scipy.special
 
 from .. import dtypes
 from ..promotion import scalar_type_name
@@ -17,6 +17,17 @@ from .record import Tensor, composite, op, primitive
 from .samples import binary, unary
 
 _INF, _NAN = float("inf"), float("nan")
+
+
+def special(name: str) -> Callable[..., Any]:
+    """A reference function of SciPy's, which is imported when it is first called."""
+
+    def reference(*arrays: Any) -> Any:
+        import scipy.special
+
+        return getattr(scipy.special, name)(*arrays)
+
+    return reference
 
 
 def _sigmoid_arrays(x):
@@ -146,7 +157,7 @@ def log10(input):
     names=["erf", "special.erf"],
     methods=["erf"],
     derivative=lambda out, x: op.exp(-x * x) * (2 / math.sqrt(math.pi)),
-    reference=scipy.special.erf,
+    reference=special("erf"),
     samples=unary(special=[_INF, -_INF, _NAN]),
     onnx="Erf",
 )
@@ -159,7 +170,7 @@ def erf(input):
     names=["erfc", "special.erfc"],
     methods=["erfc"],
     derivative=lambda out, x: op.exp(-x * x) * (-2 / math.sqrt(math.pi)),
-    reference=scipy.special.erfc,
+    reference=special("erfc"),
     samples=unary(special=[_INF, -_INF, _NAN]),
 )
 def erfc(input):
@@ -221,7 +232,7 @@ def logit(input, eps: float | None = None):
         s.isnan(y), y, s.where(s.eq(x, 0), s.mul(s.abs(x), 0), s.mul(x, s.log(y)))
     ),
     derivative=lambda out, x, y: (op.where((x == 0) & (y <= 0), 0, log(y)), x / y),
-    reference=scipy.special.xlogy,
+    reference=special("xlogy"),
     samples=binary(0, 4, other=(0.1, 4), numbers=[2]),
 )
 def xlogy(input, other):
