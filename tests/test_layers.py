@@ -17,7 +17,7 @@ PACKAGE = Path(rushlight.__file__).parent
 
 # Modules by layer, first to last. What is not listed is user API, the last layer.
 LAYERS = {
-    "types": ["dtypes", "limits", "promotion", "layout", "device", "stages"],
+    "types": ["dtypes", "formats", "limits", "promotion", "layout", "device", "stages"],
     "graph": ["graph"],
     "operators": ["ops"],
     "transforms": ["transform"],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from . import _core
-
 
 class _Name:
     """A constant that is known by its name; no others can be made."""
@@ -53,9 +51,6 @@ contiguous_format = _make(memory_format, "contiguous_format")
 preserve_format = _make(memory_format, "preserve_format")
 channels_last = _make(memory_format, "channels_last")
 channels_last_3d = _make(memory_format, "channels_last_3d")
-
-for _format in (contiguous_format, channels_last, channels_last_3d):
-    _core.register(_format.name, _format)
 
 __all__ = [
     "channels_last",

@@ -9,6 +9,7 @@ from typing import Any
 from . import _core, dtypes
 from ._core import Tensor
 from .device import cpu, meta
+from .formats import channels_last, channels_last_3d, contiguous_format
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 from .plan import make_operator
 
@@ -114,6 +115,8 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     _core.set_dtypes(list(dtypes.ALL))
     _core.register("device_cpu", cpu)
     _core.register("device_meta", meta)
+    for format in (contiguous_format, channels_last, channels_last_3d):
+        _core.register(format.name, format)
     _core.register("OutOfMemoryError", OutOfMemoryError)
     _core.set_parameter_type(Parameter)
     done: set[int] = set()

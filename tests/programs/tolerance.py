@@ -184,6 +184,10 @@ def undefined(program: Program, call: Call) -> bool:
         return True  # PyTorch converts the input to uint8 first, which loses fractions
     if len(set(map(dtype_name, tensors))) > 1 and any(map(_repeats, tensors)):
         return True  # PyTorch converts into a copy, and takes the order of dims from that
+    if name == "[]=" and isinstance(call.args[2], Ref):
+        source, target = (storage_place(program.theirs[call.args[i].index])[0] for i in (2, 0))
+        if source == target:  # whether the elements read are those written decides on an error
+            return True
     if name == "cumsum_" and "bool" in map(
         dtype_name, tensors
     ):  # sums in bool where cumsum sums in int64

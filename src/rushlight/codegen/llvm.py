@@ -208,8 +208,7 @@ class Loop:
         b.lines[self.phis : self.phis] = phis
         b.start(self.exit)
         for first, following in zip(self.initial, self.next, strict=True):
-            sources = [(first, self.entry), (following, latch)]
-            self.results.append(b.phi(sources))
+            self.results.append(b.phi([(first, self.entry), (following, latch)]))
 
 
 class Builder:

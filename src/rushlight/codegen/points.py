@@ -50,6 +50,7 @@ class PointEmitter:
         self.wide: dict[int, Value] = {}  # scalars spread over a vector
         self.bases: dict[int, Reg] = {}
         self.ints: dict[int, Reg] = {}
+        self.sizes: list[Reg] = []
         self.strides: dict[tuple[int, int], Reg] = {}
         self.lanes: Lanes | None = None
         self.row = self.b.constant("i64", 1, 0)  # running number of the parallel point

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from ..dtypes import dtype as DType
 from .llvm import Builder, Reg
@@ -375,9 +376,9 @@ _both("log1p", exponential.log1p, complexes.complex_log1p)
 for _base in (2, 10):
     _elementary(
         f"log{_base}",
-        lambda b, x, base=_base: exponential.log_base(b, x, base),
+        partial(exponential.log_base, base=_base),
         None,
-        lambda b, x, base=_base: complexes.log_base(b, x, base),
+        partial(complexes.log_base, base=_base),
     )
 _both("tanh", exponential.tanh, "ctanh")
 _both("sigmoid", exponential.sigmoid, complexes.sigmoid)

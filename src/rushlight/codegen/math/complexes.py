@@ -9,7 +9,7 @@ from . import external
 from .exponential import log1p
 from .formats import absolute
 
-Complex = tuple[Reg, Reg]
+Complex = tuple[Reg, ...]  # real and imaginary part
 
 
 def add(x: Complex, y: Complex) -> Complex:

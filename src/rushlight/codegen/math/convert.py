@@ -13,7 +13,7 @@ def convert(b: Builder, dtype: DType, value: Value) -> Value:
         return value
     if dtype.is_complex:
         real = [_convert_part(b, dtype, source, part) for part in value.parts]
-        parts = (real[0], real[1] if len(real) == 2 else real[0].like(0.0))
+        parts: tuple[Reg, ...] = (real[0], real[1] if len(real) == 2 else real[0].like(0.0))
     elif dtype.kind == "b" and source.is_complex:
         parts = (value.parts[0].ne(0.0) | value.parts[1].ne(0.0),)
     else:
