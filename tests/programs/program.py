@@ -269,7 +269,7 @@ def description(tensor: Any) -> dict[str, Any]:
         "dtype": dtype_name(tensor),
         "shape": tuple(tensor.shape),
         "stride": meaningful_strides(tensor),
-        "offset": tensor.storage_offset(),
+        "offset": tensor.storage_offset() if tensor.numel() else None,
         "contiguous": tensor.is_contiguous(),
         "version": tensor._version,
         "requires_grad": tensor.requires_grad,

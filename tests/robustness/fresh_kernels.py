@@ -11,7 +11,7 @@ KINDS = 1 << 16
 
 
 def fresh_operator(number: int) -> Any:
-    """An operator whose kernel differs from those of all other numbers below KINDS; once for each number."""
+    """An operator whose kernel differs from those of all other numbers below KINDS."""
 
     def body(x: Any) -> Any:
         for bit in range(16):

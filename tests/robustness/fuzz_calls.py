@@ -1,7 +1,7 @@
 """Calls every function and method of the table with arguments that mostly make no sense.
 
-``python fuzz_calls.py SEED CALLS PART PARTS`` prints one line for each call that raised what no wrong call
-may raise. A call that crashes or hangs is the last one named in the file ``FUZZ_LOG``.
+``python fuzz_calls.py SEED CALLS PART PARTS`` prints one line for each call that raised
+what no wrong call may raise. A call that crashes or hangs is the last in the file ``FUZZ_LOG``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHAPES = ((), (0,), (1,), (3,), (2, 3), (3, 3), (1, 3), (0, 3), (2, 3, 4), (2, 1
 
 
 def tensor(draw: random.Random) -> Any:
-    """Any dtype and shape; sometimes not contiguous, overlapping, read-only, recorded, NaN or without data."""
+    """Any dtype and shape; sometimes strided, overlapping, read-only, recorded or without data."""
     dtype = draw.choice((dtypes.float32, dtypes.float32, dtypes.int64, *dtypes.ALL))
     shape = draw.choice(SHAPES)
     made = rl.ones(shape, dtype=dtype)
@@ -38,7 +38,20 @@ def tensor(draw: random.Random) -> Any:
         made = made * draw.choice((float("nan"), float("inf"), -0.0, 1e30))
     elif dtype.is_integral and draw.random() < 0.3:
         made = made * draw.choice((0, -1, 100, 2**62)) if dtype is dtypes.int64 else made * 0
-    form = draw.choice(("plain", "plain", "plain", "expanded", "transposed", "stepped", "leaf", "derived", "meta", "locked"))
+    form = draw.choice(
+        (
+            "plain",
+            "plain",
+            "plain",
+            "expanded",
+            "transposed",
+            "stepped",
+            "leaf",
+            "derived",
+            "meta",
+            "locked",
+        )
+    )
     differentiable = dtype.is_floating_point or dtype.is_complex
     if form == "expanded":
         return made.expand(4, *shape)
@@ -59,12 +72,74 @@ def tensor(draw: random.Random) -> Any:
 
 
 NUMBERS = (
-    0, 1, 2, -1, -2, 3, 7, True, False, 0.5, -0.0, 1.5, float("nan"), float("inf"), -float("inf"), 1e308, 1j,
-    complex(float("nan"), 1), 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63), 2**63, 2**64, 2**100, -(2**100),
-)  # fmt: skip
-SIZES = (0, 1, 2, 3, -1, (), (3,), (2, 3), (0,), (-1,), (-1, -1), (2, -1), (2**62,), (2**31, 2**31), (2**62, 4), (2**63,),
-         [3], [2, 3], (2, None), (1.5,), (True,), ("a",), (-(2**63),))  # fmt: skip
-STRINGS = ("", "mean", "sum", "none", "floor", "trunc", "constant", "reflect", "ij", "float32", "cpu", "\0", "ü" * 50)
+    0,
+    1,
+    2,
+    -1,
+    -2,
+    3,
+    7,
+    True,
+    False,
+    0.5,
+    -0.0,
+    1.5,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    1e308,
+    1j,
+    complex(float("nan"), 1),
+    2**31,
+    -(2**31),
+    2**62,
+    2**63 - 1,
+    -(2**63),
+    2**63,
+    2**64,
+    2**100,
+    -(2**100),
+)
+SIZES = (
+    0,
+    1,
+    2,
+    3,
+    -1,
+    (),
+    (3,),
+    (2, 3),
+    (0,),
+    (-1,),
+    (-1, -1),
+    (2, -1),
+    (2**62,),
+    (2**31, 2**31),
+    (2**62, 4),
+    (2**63,),
+    [3],
+    [2, 3],
+    (2, None),
+    (1.5,),
+    (True,),
+    ("a",),
+    (-(2**63),),
+)
+STRINGS = (
+    "",
+    "mean",
+    "sum",
+    "none",
+    "floor",
+    "trunc",
+    "constant",
+    "reflect",
+    "ij",
+    "float32",
+    "cpu",
+    "\0",
+    "ü" * 50,
+)
 
 
 class Odd:
@@ -73,14 +148,39 @@ class Odd:
 
 def junk(draw: random.Random) -> Any:
     """Anything at all."""
-    return draw.choice((
-        lambda: None, lambda: draw.choice(NUMBERS), lambda: draw.choice(STRINGS), lambda: draw.choice(SIZES), Odd,
-        lambda: Odd, lambda: {}, lambda: {1: 2}, lambda: b"abc", lambda: [], lambda: [[1, 2], [3]], lambda: slice(None),
-        lambda: ..., lambda: numpy.ones((2, 3)), lambda: numpy.array(["a"], dtype=object), lambda: numpy.float32(2),
-        lambda: numpy.int64(-1), lambda: draw.choice(dtypes.ALL), lambda: rl.device("cpu"), rl.Generator, lambda: len,
-        lambda: [tensor(draw), None], lambda: [tensor(draw), 3], lambda: (tensor(draw), tensor(draw)), lambda: range(3),
-        lambda: [1, "a"], lambda: {1, 2}, lambda: tensor(draw), lambda: numpy.float64("nan"),
-    ))()  # fmt: skip
+    return draw.choice(
+        (
+            lambda: None,
+            lambda: draw.choice(NUMBERS),
+            lambda: draw.choice(STRINGS),
+            lambda: draw.choice(SIZES),
+            Odd,
+            lambda: Odd,
+            dict,
+            lambda: {1: 2},
+            lambda: b"abc",
+            list,
+            lambda: [[1, 2], [3]],
+            lambda: slice(None),
+            lambda: ...,
+            lambda: numpy.ones((2, 3)),
+            lambda: numpy.array(["a"], dtype=object),
+            lambda: numpy.float32(2),
+            lambda: numpy.int64(-1),
+            lambda: draw.choice(dtypes.ALL),
+            lambda: rl.device("cpu"),
+            rl.Generator,
+            lambda: len,
+            lambda: [tensor(draw), None],
+            lambda: [tensor(draw), 3],
+            lambda: (tensor(draw), tensor(draw)),
+            lambda: range(3),
+            lambda: [1, "a"],
+            lambda: {1, 2},
+            lambda: tensor(draw),
+            lambda: numpy.float64("nan"),
+        )
+    )()
 
 
 def tensors(draw: random.Random) -> Any:
@@ -102,10 +202,16 @@ def argument(draw: random.Random, mode: str, first: bool) -> Any:
         return draw.choice((tensor, tensor, tensors, lambda draw: draw.choice(NUMBERS)))(draw)
     if mode == "Z":
         return draw.choice(SIZES)
-    return draw.choice((
-        lambda: draw.randrange(-3, 4), lambda: draw.choice(NUMBERS), lambda: draw.choice(SIZES),
-        lambda: draw.choice((True, False, None)), lambda: draw.choice(STRINGS), lambda: draw.choice(dtypes.ALL),
-    ))()  # fmt: skip
+    return draw.choice(
+        (
+            lambda: draw.randrange(-3, 4),
+            lambda: draw.choice(NUMBERS),
+            lambda: draw.choice(SIZES),
+            lambda: draw.choice((True, False, None)),
+            lambda: draw.choice(STRINGS),
+            lambda: draw.choice(dtypes.ALL),
+        )
+    )()
 
 
 class Target:
@@ -116,9 +222,15 @@ class Target:
         self.function = function
         known = [(p.name, p.mode) for p in record.parameters] if record is not None else []
         self.parameters = known or [("input", "T"), ("a", "S"), ("b", "S")]
-        self.is_plain_method = path.startswith("Tensor.") and not isinstance(function, _core.Operator)
+        self.is_plain_method = path.startswith("Tensor.") and not isinstance(
+            function, _core.Operator
+        )
         self.has_out = bool(getattr(record, "out", False))
-        required = [p for p in record.signature.parameters.values() if p.default is p.empty] if record is not None else []
+        required = (
+            [p for p in record.signature.parameters.values() if p.default is p.empty]
+            if record is not None
+            else []
+        )
         self.least = len(required)
 
     def arguments(self, draw: random.Random) -> tuple[list[Any], dict[str, Any]]:
@@ -145,10 +257,22 @@ class Target:
 
 
 SKIPPED = {
-    "set_default_dtype", "set_num_threads", "manual_seed", "seed", "set_rng_state", "set_printoptions", "explain",
-    "set_grad_enabled", "inference_mode", "no_grad", "enable_grad", "register_hook", "cuda",
-    "can_cast", "promote_types",
-}  # fmt: skip
+    "set_default_dtype",
+    "set_num_threads",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+    "set_printoptions",
+    "explain",
+    "set_grad_enabled",
+    "inference_mode",
+    "no_grad",
+    "enable_grad",
+    "register_hook",
+    "cuda",
+    "can_cast",
+    "promote_types",
+}
 
 
 def targets() -> list[Target]:
@@ -158,7 +282,12 @@ def targets() -> list[Target]:
         found[path] = Target(path, record.operator, record)
     for name in dir(rl):
         value = getattr(rl, name)
-        if callable(value) and not isinstance(value, type) and not name.startswith("_") and name not in SKIPPED:
+        if (
+            callable(value)
+            and not isinstance(value, type)
+            and not name.startswith("_")
+            and name not in SKIPPED
+        ):
             found[name] = Target(name, value, FUNCTIONS.get(name.rstrip("_"), FUNCTIONS.get(name)))
     for name in dir(rl.Tensor):
         value = getattr(rl.Tensor, name)
@@ -170,7 +299,13 @@ def targets() -> list[Target]:
 
 def describe(value: Any) -> str:
     if isinstance(value, rl.Tensor):
-        flags = " leaf" if value.requires_grad and value.is_leaf else " derived" if value.requires_grad else ""
+        flags = (
+            " leaf"
+            if value.requires_grad and value.is_leaf
+            else " derived"
+            if value.requires_grad
+            else ""
+        )
         return f"<{value.dtype} {tuple(value.shape)} {value.stride()} {value.device}{flags}>"
     if isinstance(value, (list, tuple)):
         return f"{type(value).__name__}({', '.join(map(describe, value))})"
@@ -219,14 +354,17 @@ def main() -> None:
     signal.signal(signal.SIGALRM, on_alarm)
     _core.set_memory_limit(256 << 20)
     chosen = targets()[part::parts]
-    log = open(os.environ.get("FUZZ_LOG", os.devnull), "w")  # noqa: SIM115
+    log = open(os.environ.get("FUZZ_LOG", os.devnull), "w")
     for target in chosen:
         if only and target.path not in only:
             continue
         draw = random.Random(f"{seed} {target.path}")
         for _ in range(calls):
             args, kwargs = target.arguments(draw)
-            parameters = [*map(describe, args), *(f"{name}={describe(value)}" for name, value in kwargs.items())]
+            parameters = [
+                *map(describe, args),
+                *(f"{name}={describe(value)}" for name, value in kwargs.items()),
+            ]
             text = f"{target.path}({', '.join(parameters)})"
             print(text, file=log, flush=True)
             signal.alarm(SECONDS)

@@ -45,7 +45,11 @@ def finish_program(process: subprocess.Popen, timeout: float = 120) -> str:
 
 
 def run_program(
-    text: str, *arguments: object, timeout: float = 120, cache: Path | None = None, **environment: str
+    text: str,
+    *arguments: object,
+    timeout: float = 120,
+    cache: Path | None = None,
+    **environment: str,
 ) -> str:
     """Run a program to its end and return what it printed."""
     process = start_program(text, *arguments, cache=cache, **environment)

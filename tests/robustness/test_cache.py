@@ -1,4 +1,4 @@
-"""The kernel cache as programs meet it: warm starts, concurrent writers, damaged and foreign content."""
+"""The kernel cache as programs meet it: warm starts, concurrent writers, damaged content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ parameters = initial_weights([64, 128, 64, 10])
 optimizer = torch.optim.Adam(parameters, lr=2e-3)
 images, labels = torch.rand(96, 64), torch.randint(0, 10, (96,))
 for start in (0, 32, 64, 0):
-    loss = F.cross_entropy(network(parameters, images[start:start + 32], training=True), labels[start:start + 32])
+    rows = slice(start, start + 32)
+    loss = F.cross_entropy(network(parameters, images[rows], training=True), labels[rows])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -122,8 +123,17 @@ def make_pipe(path: Path) -> None:
 
 
 DAMAGES = (
-    truncate, cut_header, empty, alter, move_entry, open_to_others, give_away, make_directory, link_elsewhere, make_pipe,
-)  # fmt: skip
+    truncate,
+    cut_header,
+    empty,
+    alter,
+    move_entry,
+    open_to_others,
+    give_away,
+    make_directory,
+    link_elsewhere,
+    make_pipe,
+)
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda function: function.__name__)
@@ -142,23 +152,31 @@ def test_bad_files_are_rebuilt(cache_folder, damage: Callable[[Path], None]):
     assert run_program(_SIGMOID, cache=cache_folder).split() == ["False"]
     for path, content in sound.items():
         status = path.lstat()
-        assert stat.S_ISREG(status.st_mode) and not status.st_mode & 0o022 and status.st_uid == os.getuid()
+        assert (
+            stat.S_ISREG(status.st_mode)
+            and not status.st_mode & 0o022
+            and status.st_uid == os.getuid()
+        )
         assert path.read_bytes() == content
 
 
 def test_a_kernel_under_another_name_is_not_used(cache_folder):
     run_program(_SIGMOID, cache=cache_folder)
-    program = _SIGMOID.replace("rl.sigmoid(x)", "rl.neg(x)").replace("1 / (1 + math.exp(-value))", "-value")
+    program = _SIGMOID.replace("rl.sigmoid(x)", "rl.neg(x)").replace(
+        "1 / (1 + math.exp(-value))", "-value"
+    )
     folder = cache_folder.parent / "other"
     folder.mkdir(mode=0o700)
     run_program(program, cache=folder)
-    (mine,) = set(p.name for p in kernels(folder)) - set(p.name for p in kernels(cache_folder))
+    (mine,) = {p.name for p in kernels(folder)} - {p.name for p in kernels(cache_folder)}
     for path in kernels(cache_folder):
         (cache_folder / mine).write_bytes(path.read_bytes())
     assert run_program(program, cache=cache_folder).split() == ["True"]
 
 
-@pytest.mark.parametrize("problem", ["open", "foreign", "link", "file", "missing parent", "read-only"])
+@pytest.mark.parametrize(
+    "problem", ["open", "foreign", "link", "file", "missing parent", "read-only"]
+)
 def test_bad_folders_are_not_used(tmp_path, problem):
     folder = tmp_path / "kernels"
     if problem == "file":

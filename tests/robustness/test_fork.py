@@ -1,5 +1,5 @@
-"""A forked child can compile, compute on the thread pool, allocate and differentiate, whatever the parent's
-threads are doing at the fork.
+"""A forked child can compile, compute on the thread pool, allocate and differentiate, whatever the
+parent's threads are doing at the fork.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from robustness_support import run_program
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-# The parent's threads: one compiles new kernels all the time, one keeps the pool and the allocator busy.
+# The parent's threads: one compiles new kernels, one keeps the pool and the allocator busy.
 _BUSY_PARENT = """
 import os, sys, threading
 import rushlight as rl

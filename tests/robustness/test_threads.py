@@ -1,4 +1,4 @@
-"""Several Python threads at once: forward and backward passes, shared leaves, hooks, the pool, planning."""
+"""Several Python threads at once: forward, backward, shared leaves, hooks, the pool, planning."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_modes_belong_to_threads():
 
 
 def test_writes_and_reads_of_one_tensor_do_not_crash():
-    """The values are anybody's, a call may find another layout than it planned for; memory stays sound."""
+    """The values are anybody's, a call may not find the layout it planned for; memory is sound."""
     x = rl.zeros(300_000)
     steps = (
         lambda number: x.add_(1),

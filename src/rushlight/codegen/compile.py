@@ -31,7 +31,11 @@ class Code:
 
 def compile(nest: Nest, variant: Variant, target: Target | None = None) -> Code:
     """The code of one variant of a nest, for this machine unless told otherwise."""
-    target = target or host_target()
+    with _lock:
+        return _compile(nest, variant, target or host_target())
+
+
+def _compile(nest: Nest, variant: Variant, target: Target) -> Code:
     key = cache.key(nest, variant, target)
     found = cache.load(key)
     title = f"kernel {key.hex()[:12]}, {variant_text(variant)}"
@@ -86,8 +90,9 @@ def _nest_text(nest: Nest) -> str:
     return nest_text(nest)
 
 
-# LLVM is used by one thread at a time, and never while the process forks: a child that inherits
-# LLVM's own lock held by another thread would hang at its first kernel.
+# One thread at a time compiles, and none while the process forks: a child that inherits LLVM's
+# lock, or that of a module being imported on the way (a codec, package metadata), in the hands of
+# another thread would hang at its first kernel.
 _lock = threading.RLock()
 _machines: dict[Target, Any] = {}
 

@@ -96,7 +96,8 @@ def call(record: Record) -> Callable[..., Any]:
         outputs = reference.run(
             graph, [to_array(each) for each in tensors], generator=_core.default_generator()
         )
-        converted = [to_tensor(each) for each in outputs if each is not None]
+        # Results own their memory, so that out= may resize them.
+        converted = [to_tensor(each).clone() for each in outputs if each is not None]
         return tuple(converted) if isinstance(result, tuple) else converted[0]
 
     return run

@@ -9,7 +9,7 @@ from .. import dtypes
 from ..promotion import scalar_type_name
 from . import build
 from .normalization import widened
-from .record import Operand, Selector, composite, op
+from .record import Operand, Selector, Tensor, composite, op
 from .samples import Draw, calls, unary
 
 _SPECIAL = (float("inf"), float("-inf"), 0.0, 1.0, -1.0)
@@ -30,21 +30,21 @@ def _like(result: Any, input: Any) -> Any:
 
 
 @composite(names=["nn.functional.leaky_relu"], methods=[], samples=_UNARY)
-def leaky_relu(input, negative_slope: Operand = 0.01, inplace: bool = False):
+def leaky_relu(input: Tensor, negative_slope: Operand = 0.01, inplace: bool = False):
     """The input where it is positive, else negative_slope times it."""
     x = _floating(input, "leaky_relu")
     return _like(op.where(x > 0, x, x * negative_slope), input)
 
 
 @composite(names=["nn.functional.elu"], methods=[], samples=_UNARY)
-def elu(input, alpha: Operand = 1.0, inplace: bool = False):
+def elu(input: Tensor, alpha: Operand = 1.0, inplace: bool = False):
     """The input where it is positive, else alpha * (exp(input) - 1)."""
     x = _floating(input, "elu")
     return _like(op.where(x > 0, x, alpha * op.expm1(op.clamp_max(x, 0))), input)
 
 
 @composite(names=["celu", "nn.functional.celu"], methods=[], samples=_UNARY)
-def celu(input, alpha: Operand = 1.0, inplace: bool = False):
+def celu(input: Tensor, alpha: Operand = 1.0, inplace: bool = False):
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -53,7 +53,7 @@ def celu(input, alpha: Operand = 1.0, inplace: bool = False):
 
 
 @composite(names=["selu", "nn.functional.selu"], methods=[], samples=_UNARY)
-def selu(input, inplace: bool = False):
+def selu(input: Tensor, inplace: bool = False):
     """elu, scaled so that layers keep mean 0 and variance 1."""
     alpha, scale = 1.6732632423543772, 1.0507009873554805
     x = _floating(input, "selu")
@@ -61,7 +61,7 @@ def selu(input, inplace: bool = False):
 
 
 @composite(names=["nn.functional.silu"], methods=[], samples=_UNARY)
-def silu(input, inplace: bool = False):
+def silu(input: Tensor, inplace: bool = False):
     """input * sigmoid(input)"""
     if input.dtype.is_complex:
         return input * op.sigmoid(input)
@@ -70,7 +70,7 @@ def silu(input, inplace: bool = False):
 
 
 @composite(names=["nn.functional.mish"], methods=[], samples=_UNARY)
-def mish(input, inplace: bool = False):
+def mish(input: Tensor, inplace: bool = False):
     """input * tanh(log(1 + exp(input)))"""
     x = _floating(input, "mish")
     return _like(x * op.tanh(_log_one_plus_exp(x)), input)
@@ -81,7 +81,7 @@ def _log_one_plus_exp(x: Any) -> Any:
 
 
 @composite(names=["nn.functional.softplus"], methods=[], out=True, samples=_UNARY)
-def softplus(input, beta: Operand = 1, threshold: Operand = 20):
+def softplus(input: Tensor, beta: Operand = 1, threshold: Operand = 20):
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input > threshold."""
     x = _floating(input, "softplus")
     scaled = x * beta
@@ -89,20 +89,20 @@ def softplus(input, beta: Operand = 1, threshold: Operand = 20):
 
 
 @composite(names=["nn.functional.logsigmoid"], methods=[], out=True, samples=_UNARY)
-def logsigmoid(input):
+def logsigmoid(input: Tensor):
     """log(sigmoid(input)), without overflow."""
     x = _floating(input, "log_sigmoid")
     return _like(-_log_one_plus_exp(-x), input)
 
 
 @composite(names=["nn.functional.softsign"], methods=[], samples=_UNARY)
-def softsign(input):
+def softsign(input: Tensor):
     """input / (1 + |input|)"""
     return input / (op.abs(input) + 1)
 
 
 @composite(names=["nn.functional.tanhshrink"], methods=[], samples=_UNARY)
-def tanhshrink(input):
+def tanhshrink(input: Tensor):
     """input - tanh(input)"""
     return input - op.tanh(input)
 
@@ -113,14 +113,14 @@ def tanhshrink(input):
     out=True,
     samples=_UNARY,
 )
-def hardshrink(input, lambd: Operand = 0.5):
+def hardshrink(input: Tensor, lambd: Operand = 0.5):
     """The input where it is beyond lambd from zero, else 0."""
     x = _floating(input, "hardshrink")
     return _like(op.where((x >= -lambd) & (x <= lambd), 0, x), input)
 
 
 @composite(names=["nn.functional.softshrink"], methods=[], out=True, samples=_UNARY)
-def softshrink(input, lambd: Operand = 0.5):
+def softshrink(input: Tensor, lambd: Operand = 0.5):
     """The input moved towards zero by lambd, and 0 where it would pass it."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
@@ -134,7 +134,7 @@ def softshrink(input, lambd: Operand = 0.5):
     methods=[],
     samples=calls((Draw((3, 4)), 0.5, 2)),
 )
-def threshold(input, threshold: Operand, value: Operand, inplace: bool = False):
+def threshold(input: Tensor, threshold: Operand, value: Operand, inplace: bool = False):
     """The input where it is greater than the threshold, else value."""
     if input.dtype is dtypes.bool:
         raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
@@ -142,7 +142,9 @@ def threshold(input, threshold: Operand, value: Operand, inplace: bool = False):
 
 
 @composite(names=["nn.functional.hardtanh"], methods=[], samples=_UNARY)
-def hardtanh(input, min_val: Selector = -1.0, max_val: Selector = 1.0, inplace: bool = False):
+def hardtanh(
+    input: Tensor, min_val: Selector = -1.0, max_val: Selector = 1.0, inplace: bool = False
+):
     """The input, but at least min_val and at most max_val; at these the gradient is zero."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val (in hardtanh)")
@@ -156,13 +158,13 @@ def hardtanh(input, min_val: Selector = -1.0, max_val: Selector = 1.0, inplace: 
 
 
 @composite(names=["nn.functional.relu6"], methods=[], samples=_UNARY)
-def relu6(input, inplace: bool = False):
+def relu6(input: Tensor, inplace: bool = False):
     """The input, but at least 0 and at most 6."""
     return hardtanh(input, 0, 6)
 
 
 @composite(names=["nn.functional.hardsigmoid"], methods=[], samples=_UNARY)
-def hardsigmoid(input, inplace: bool = False):
+def hardsigmoid(input: Tensor, inplace: bool = False):
     """input / 6 + 1/2, but at least 0 and at most 1."""
     x = _floating(input, "hardsigmoid")
     inside = (x > -3) & (x < 3)
@@ -171,14 +173,14 @@ def hardsigmoid(input, inplace: bool = False):
 
 
 @composite(names=["nn.functional.hardswish"], methods=[], samples=_UNARY)
-def hardswish(input, inplace: bool = False):
+def hardswish(input: Tensor, inplace: bool = False):
     """0 up to -3, the input from 3 on, input * (input + 3) / 6 between them."""
     x = _floating(input, "hardswish")
     return _like(op.where(x <= -3, x * 0, op.where(x >= 3, x, x * (x + 3) / 6)), input)
 
 
 @composite(names=["nn.functional.gelu"], methods=[], out=True, onnx="Gelu", samples=unary())
-def gelu(input, approximate: str = "none"):
+def gelu(input: Tensor, approximate: str = "none"):
     """input times the normal distribution's cumulative probability of it."""
     x = _floating(input, "GeluKernelImpl")
     if approximate == "none":

@@ -17,7 +17,7 @@ from ..layout import broadcast_shapes
 from . import build
 from .indexing import index_primitive, index_put_primitive, indexed_shape
 from .parts import select_dim, slice_dim
-from .record import Tensors, composite, op
+from .record import Tensor, Tensors, composite, op
 from .samples import Draw, calls
 from .shapes import expanded_shape
 
@@ -179,7 +179,7 @@ _ROWS = Draw((2,), 0, 3, dtype=dtypes.int64)
 @composite(
     name="index_tensors", samples=calls((Draw((3, 4)), (_ROWS,)), (Draw((3, 4)), (None, _ROWS)))
 )
-def index(input, indices: Tensors):
+def index(input: Tensor, indices: Tensors):
     """The elements at the places that index tensors (None: the whole dim) stand for."""
     return getitem(input, tuple(slice(None) if each is None else each for each in indices))
 
@@ -191,7 +191,7 @@ def index(input, indices: Tensors):
         (Draw((3, 4)), (_ROWS,), Draw((2, 4))), (Draw((3, 4)), (_ROWS, _ROWS), Draw((1,)), True)
     ),
 )
-def index_put(input, indices: Tensors, values, accumulate: bool = False):
+def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False):
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
     if not build.is_number(values) and values.dtype is not input.dtype:
         raise RuntimeError(
