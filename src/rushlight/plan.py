@@ -150,7 +150,8 @@ class Job:
 def build(job: Job) -> Any:
     """The core's plan for a traced graph."""
     saved = reverse.saved_values(job.graph, job.wrt) if job.wrt else None
-    if saved is not None and job.may_alias and job.itself:  # an input that is returned keeps its own history
+    if saved is not None and job.may_alias and job.itself:
+        # an input that is returned keeps its own history
         saved.outputs = [value for value in saved.outputs if value not in job.graph.inputs]
     if saved is not None and not saved.outputs:
         saved = None
@@ -269,9 +270,7 @@ def plan_record(
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
     may_alias = record.views is not None
-    return build(
-        Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself)
-    )
+    return build(Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself))
 
 
 def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:
