@@ -327,7 +327,7 @@ def subscript(d: Drawing, args: Arguments) -> Any:
     if d.percent(15):
         parts.insert(d.integer(0, len(parts)), ...)
     if d.mistake():
-        parts.append(d.choice((0, 5, 1.5, "a", slice(None, None, -1), slice(0, 1, 0))))
+        parts.append(d.choice((0, 5, 1.5, slice(None, None, -1), slice(0, 1, 0))))
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 

@@ -188,6 +188,13 @@ def undefined(program: Program, call: Call) -> bool:
         source, target = (storage_place(program.theirs[call.args[i].index])[0] for i in (2, 0))
         if source == target:  # whether the elements read are those written decides on an error
             return True
+    if (
+        name in ("sum", "mean", "nansum", "prod")
+        and "out" in call.kwargs
+        and "dtype" not in call.kwargs
+    ):
+        if dtype_name(tensors[0]) != dtype_name(tensors[-1]):  # computed in out='s dtype
+            return True
     if name == "cumsum_" and "bool" in map(
         dtype_name, tensors
     ):  # sums in bool where cumsum sums in int64

@@ -81,7 +81,8 @@ def masked_fill(input, mask, value):
             f"{value.ndim} dimension(s)."
         )
     kind = build.lift(value, input.context, "masked_fill").dtype
-    if (kind.is_complex and not input.dtype.is_complex) or (
+    real = not input.dtype.is_complex and input.dtype is not dtypes.bool
+    if (kind.is_complex and real) or (
         kind.is_floating_point and input.dtype.is_integral and not build.is_number(value)
     ):
         raise RuntimeError(f"value cannot be converted to type {input.dtype} without overflow")
