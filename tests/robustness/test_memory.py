@@ -74,7 +74,8 @@ def test_2000_training_steps_do_not_grow(without_gc):
         training.step(number)
     assert in_use() == memory
     assert len(gc.get_objects()) <= objects + 20
-    assert resident() - pages < 4 << 20
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which keeps freed memory for a while
+        assert resident() - pages < 4 << 20
 
 
 def test_changing_sizes_do_not_grow(without_gc):
