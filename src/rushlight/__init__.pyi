@@ -16,6 +16,7 @@ from .formats import layout as _layout, memory_format as _memory_format
 from . import autograd as autograd
 from . import debug as debug
 from . import dtypes as dtypes
+from . import inplace_views as inplace_views
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
@@ -26,6 +27,8 @@ from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
 from ._core import is_grad_enabled as is_grad_enabled
 from ._core import set_num_threads as set_num_threads
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import no_grad as no_grad
@@ -96,6 +99,18 @@ def absolute(input: Tensor, *, out: Any = None) -> Tensor:
 
 def absolute_(input: Tensor) -> Tensor:
     """The absolute value."""
+
+def acos(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse cosine."""
+
+def acos_(input: Tensor) -> Tensor:
+    """The inverse cosine."""
+
+def acosh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+
+def acosh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic cosine."""
 
 def add(
     input: Tensor | _Number,
@@ -212,6 +227,9 @@ def aminmax(
 ) -> Any:
     """The least and the greatest element."""
 
+def angle(input: Tensor, *, out: Any = None) -> Tensor:
+    """The angle of the complex number; of a real one 0, or pi if it is negative."""
+
 def any(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -234,6 +252,48 @@ def arange(
     out: Any = None,
 ) -> Tensor:
     """The numbers start, start + step, ... before end."""
+
+def arccos(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse cosine."""
+
+def arccos_(input: Tensor) -> Tensor:
+    """The inverse cosine."""
+
+def arccosh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+
+def arccosh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic cosine."""
+
+def arcsin(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse sine."""
+
+def arcsin_(input: Tensor) -> Tensor:
+    """The inverse sine."""
+
+def arcsinh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def arcsinh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def arctan(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse tangent."""
+
+def arctan2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The angle of the point (other, input), from -pi to pi."""
+
+def arctan2_(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input), from -pi to pi."""
+
+def arctan_(input: Tensor) -> Tensor:
+    """The inverse tangent."""
+
+def arctanh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
+
+def arctanh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic tangent."""
 
 def argmax(
     input: Tensor,
@@ -262,7 +322,39 @@ def as_strided(
     stride: _int,
     storage_offset: _int = 0,
 ) -> Tensor:
-    """A view with any sizes and strides (in elements) of the tensor's memory, here taken as contiguous."""
+    """A view with any sizes and strides (in elements) of the tensor's memory, here taken as
+    contiguous.
+    """
+
+def asin(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse sine."""
+
+def asin_(input: Tensor) -> Tensor:
+    """The inverse sine."""
+
+def asinh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def asinh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic sine."""
+
+def atan(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse tangent."""
+
+def atan2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The angle of the point (other, input), from -pi to pi."""
+
+def atan2_(input: Tensor, other: Tensor) -> Tensor:
+    """The angle of the point (other, input), from -pi to pi."""
+
+def atan_(input: Tensor) -> Tensor:
+    """The inverse tangent."""
+
+def atanh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
+
+def atanh_(input: Tensor) -> Tensor:
+    """The inverse hyperbolic tangent."""
 
 def baddbmm(
     input: Tensor | _Number,
@@ -361,6 +453,9 @@ def ceil(input: Tensor, *, out: Any = None) -> Tensor:
 def ceil_(input: Tensor) -> Tensor:
     """Round up."""
 
+def celu(input: Tensor | _Number, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
+
 cfloat: _dtype
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
@@ -382,26 +477,16 @@ def clamp_(
 ) -> Tensor:
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
 
-def clamp_max(
-    input: Tensor | Sequence[Tensor],
-    max: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input, but at most max."""
 
-def clamp_max_(input: Tensor | Sequence[Tensor], max: Tensor | _Number) -> Tensor:
+def clamp_max_(input: Tensor, max: Tensor | _Number) -> Tensor:
     """input, but at most max."""
 
-def clamp_min(
-    input: Tensor | Sequence[Tensor],
-    min: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input, but at least min."""
 
-def clamp_min_(input: Tensor | Sequence[Tensor], min: Tensor | _Number) -> Tensor:
+def clamp_min_(input: Tensor, min: Tensor | _Number) -> Tensor:
     """input, but at least min."""
 
 def clip(
@@ -425,6 +510,9 @@ def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tens
     its own.)
     """
 
+def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
+    """Complex numbers from their parts, which have one floating-point dtype."""
+
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
 
@@ -434,8 +522,29 @@ def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) ->
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; of a real tensor, the tensor itself."""
 
-def conj_physical(input: Tensor) -> Tensor:
+def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     """The complex conjugate; of a real tensor, the tensor itself."""
+
+def conj_physical_(input: Tensor) -> Tensor:
+    """The complex conjugate; of a real tensor, the tensor itself."""
+
+def copysign(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The magnitude of input with the sign of other."""
+
+def copysign_(input: Tensor, other: Tensor | _Number) -> Tensor:
+    """The magnitude of input with the sign of other."""
+
+def cos(input: Tensor, *, out: Any = None) -> Tensor:
+    """The cosine."""
+
+def cos_(input: Tensor) -> Tensor:
+    """The cosine."""
+
+def cosh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The hyperbolic cosine."""
+
+def cosh_(input: Tensor) -> Tensor:
+    """The hyperbolic cosine."""
 
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """How many elements are not zero."""
@@ -445,6 +554,12 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = 
 
 def cumsum_(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """The running sum along dim."""
+
+def deg2rad(input: Tensor, *, out: Any = None) -> Tensor:
+    """Degrees in radians."""
+
+def deg2rad_(input: Tensor) -> Tensor:
+    """Degrees in radians."""
 
 def detach(input: Tensor) -> Tensor:
     """The same values without a gradient."""
@@ -520,14 +635,32 @@ def empty_like(
 ) -> Tensor:
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
 
-def eq(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def eq(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements are equal."""
 
-def eq_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def eq_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether the elements are equal."""
+
+def erf(input: Tensor, *, out: Any = None) -> Tensor:
+    """The error function."""
+
+def erf_(input: Tensor) -> Tensor:
+    """The error function."""
+
+def erfc(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 - erf(input), accurate for large inputs."""
+
+def erfc_(input: Tensor) -> Tensor:
+    """1 - erf(input), accurate for large inputs."""
 
 def exp(input: Tensor, *, out: Any = None) -> Tensor:
     """e raised to each element."""
+
+def exp2(input: Tensor, *, out: Any = None) -> Tensor:
+    """2 raised to each element."""
+
+def exp2_(input: Tensor) -> Tensor:
+    """2 raised to each element."""
 
 def exp_(input: Tensor) -> Tensor:
     """e raised to each element."""
@@ -550,6 +683,12 @@ def eye(
     out: Any = None,
 ) -> Tensor:
     """The identity matrix."""
+
+def fill(input: Tensor | _Number, value: Tensor | _Number) -> Tensor:
+    """One value everywhere, in the shape of another tensor."""
+
+def fill_(self: Tensor, value: Tensor | _Number) -> Tensor:
+    """Set every element to a number or 0-d tensor."""
 
 def fix(input: Tensor, *, out: Any = None) -> Tensor:
     """Round towards zero."""
@@ -589,10 +728,16 @@ def floor_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any =
 def floor_divide_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """input / other rounded down."""
 
-def fmod(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def fmax(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The greater of two; NaN only if both are."""
+
+def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The lesser of two; NaN only if both are."""
+
+def fmod(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The rest of the division rounded towards zero; it has the sign of input."""
 
-def fmod_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def fmod_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The rest of the division rounded towards zero; it has the sign of input."""
 
 def frac(input: Tensor, *, out: Any = None) -> Tensor:
@@ -630,60 +775,73 @@ def full_like(
 def gather(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
+    index: Tensor,
     *,
     sparse_grad: _bool = False,
     out: Any = None,
 ) -> Tensor:
     """The elements at ``index`` along dim."""
 
-def ge(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input >= other."""
 
-def ge_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def ge_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
 def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
 
-def greater(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def greater(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input > other."""
 
-def greater_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def greater_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input > other."""
 
-def greater_equal(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input >= other."""
 
-def greater_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def greater_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
-def gt(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def gt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input > other."""
 
-def gt_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def gt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input > other."""
 
 half: _dtype
 
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
+def hardshrink(
+    input: Tensor | _Number,
+    lambd: Tensor | _Number = 0.5,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The input where it is beyond lambd from zero, else 0."""
+
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
+    """0 for negative numbers, 1 for positive ones, and values at zero."""
+
+def heaviside_(input: Tensor, values: Tensor) -> Tensor:
+    """0 for negative numbers, 1 for positive ones, and values at zero."""
+
+def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
+
+def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The length of the vector (input, other)."""
+
+def hypot_(input: Tensor, other: Tensor) -> Tensor:
+    """The length of the vector (input, other)."""
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part of a complex tensor."""
 
 def index_add(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
-    source: Tensor | _Number,
+    index: Tensor,
+    source: Tensor,
     *,
     alpha: Tensor | _Number = 1,
     out: Any = None,
@@ -693,8 +851,8 @@ def index_add(
 def index_add_(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
-    source: Tensor | _Number,
+    index: Tensor,
+    source: Tensor,
     *,
     alpha: Tensor | _Number = 1,
 ) -> Tensor:
@@ -703,36 +861,35 @@ def index_add_(
 def index_copy(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
-    source: Tensor | _Number,
+    index: Tensor,
+    source: Tensor,
     *,
     out: Any = None,
 ) -> Tensor:
     """input with source at the positions of a 1-d index along dim."""
 
-def index_copy_(
-    input: Tensor | _Number,
-    dim: _int,
-    index: Tensor | _Number,
-    source: Tensor | _Number,
-) -> Tensor:
+def index_copy_(input: Tensor | _Number, dim: _int, index: Tensor, source: Tensor) -> Tensor:
     """input with source at the positions of a 1-d index along dim."""
 
 def index_fill(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
+    index: Tensor,
     value: Tensor | _Number,
 ) -> Tensor:
-    """input with one value at the positions of a 1-d index along dim."""
+    """input with one value at the positions of a 1-d index along dim; negative ones count from the
+    end.
+    """
 
 def index_fill_(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
+    index: Tensor,
     value: Tensor | _Number,
 ) -> Tensor:
-    """input with one value at the positions of a 1-d index along dim."""
+    """input with one value at the positions of a 1-d index along dim; negative ones count from the
+    end.
+    """
 
 def index_put(
     input: Tensor | _Number,
@@ -750,20 +907,14 @@ def index_put_(
 ) -> Tensor:
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
 
-def index_select(
-    input: Tensor | _Number,
-    dim: _int,
-    index: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def index_select(input: Tensor | _Number, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The positions in a 1-d index along dim."""
 
 int: _dtype
 
 def isclose(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
+    input: Tensor,
+    other: Tensor,
     rtol: _float = 1e-05,
     atol: _float = 1e-08,
     equal_nan: _bool = False,
@@ -779,6 +930,15 @@ def isinf(input: Tensor) -> Tensor:
 def isnan(input: Tensor) -> Tensor:
     """Whether the elements are NaN."""
 
+def isneginf(input: Tensor, *, out: Any = None) -> Tensor:
+    """Whether the elements are minus infinity."""
+
+def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
+    """Whether the elements are infinite."""
+
+def isreal(input: Tensor) -> Tensor:
+    """Whether the imaginary part is zero."""
+
 def layer_norm(
     input: Tensor | _Number,
     normalized_shape: _int | Sequence[_int],
@@ -789,10 +949,16 @@ def layer_norm(
 ) -> Tensor:
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
 
-def le(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """input * 2**other"""
+
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """input * 2**other"""
+
+def le(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input <= other."""
 
-def le_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def le_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input <= other."""
 
 def lerp(
@@ -802,26 +968,21 @@ def lerp(
     *,
     out: Any = None,
 ) -> Tensor:
-    """input + weight * (end - input)"""
+    """input + weight * (end - input), computed from the nearer end."""
 
 def lerp_(input: Tensor | _Number, end: _float, weight: Tensor | _Number) -> Tensor:
-    """input + weight * (end - input)"""
+    """input + weight * (end - input), computed from the nearer end."""
 
-def less(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def less(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input < other."""
 
-def less_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def less_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
-def less_equal(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | _Number,
-    *,
-    out: Any = None,
-) -> Tensor:
+def less_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input <= other."""
 
-def less_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def less_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input <= other."""
 
 def linspace(
@@ -840,6 +1001,12 @@ def linspace(
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
     """The natural logarithm."""
+
+def log10(input: Tensor, *, out: Any = None) -> Tensor:
+    """The logarithm to base 10."""
+
+def log10_(input: Tensor) -> Tensor:
+    """The logarithm to base 10."""
 
 def log1p(input: Tensor, *, out: Any = None) -> Tensor:
     """log(1 + input), accurate near zero."""
@@ -865,15 +1032,16 @@ def log_softmax(
 ) -> Tensor:
     """The logarithm of softmax."""
 
-def logical_and(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
-    *,
-    out: Any = None,
-) -> Tensor:
+def logaddexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow."""
+
+def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """log2(2**input + 2**other), without overflow."""
+
+def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Whether both are not zero."""
 
-def logical_and_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
+def logical_and_(input: Tensor, other: Tensor) -> Tensor:
     """Whether both are not zero."""
 
 def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
@@ -882,27 +1050,23 @@ def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
 def logical_not_(input: Tensor) -> Tensor:
     """Whether the elements are zero."""
 
-def logical_or(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
-    *,
-    out: Any = None,
-) -> Tensor:
+def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Whether one is not zero."""
 
-def logical_or_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
+def logical_or_(input: Tensor, other: Tensor) -> Tensor:
     """Whether one is not zero."""
 
-def logical_xor(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
-    *,
-    out: Any = None,
-) -> Tensor:
+def logical_xor(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Whether exactly one is not zero."""
 
-def logical_xor_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
+def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
     """Whether exactly one is not zero."""
+
+def logit(input: Tensor | _Number, eps: _float | None = None, *, out: Any = None) -> Tensor:
+    """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+
+def logit_(input: Tensor | _Number, eps: _float | None = None) -> Tensor:
+    """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
 
 def logsumexp(
     input: Tensor,
@@ -915,10 +1079,10 @@ def logsumexp(
 
 long: _dtype
 
-def lt(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input < other."""
 
-def lt_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def lt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
 def masked_fill(input: Tensor | _Number, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
@@ -931,7 +1095,7 @@ def masked_fill_(
 ) -> Tensor:
     """The input with value where the mask is true."""
 
-def masked_select(input: Tensor | _Number, mask: Tensor | _Number, *, out: Any = None) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """The elements where the mask is true, in one dim."""
 
 def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -940,24 +1104,19 @@ def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None)
     """
 
 def max(
-    input: Tensor | Sequence[Tensor],
+    input: Tensor,
     dim: _int | None = None,
     keepdim: _bool = False,
     *,
     other: Any = None,
     out: Any = None,
 ) -> Any:
-    """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
+    """The greatest element; with a dim: (values, indices); with a tensor: the greater of two."""
 
-def maximum(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
-    *,
-    out: Any = None,
-) -> Tensor:
+def maximum(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The greater of two; NaN if either is."""
 
-def maximum_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
+def maximum_(input: Tensor, other: Tensor) -> Tensor:
     """The greater of two; NaN if either is."""
 
 def mean(
@@ -971,24 +1130,19 @@ def mean(
     """The mean of all elements, or over the given dims."""
 
 def min(
-    input: Tensor | Sequence[Tensor],
+    input: Tensor,
     dim: _int | None = None,
     keepdim: _bool = False,
     *,
     other: Any = None,
     out: Any = None,
 ) -> Any:
-    """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
+    """The least element; with a dim: (values, indices); with a tensor: the lesser of two."""
 
-def minimum(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | Sequence[Tensor],
-    *,
-    out: Any = None,
-) -> Tensor:
+def minimum(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The lesser of two; NaN if either is."""
 
-def minimum_(input: Tensor | Sequence[Tensor], other: Tensor | Sequence[Tensor]) -> Tensor:
+def minimum_(input: Tensor, other: Tensor) -> Tensor:
     """The lesser of two; NaN if either is."""
 
 def mm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
@@ -1023,6 +1177,24 @@ def multiply_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
 def mv(input: Tensor | _Number, vec: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The product of a matrix and a vector."""
 
+def nan_to_num(
+    input: Tensor,
+    nan: Tensor | _Number | None = None,
+    posinf: Tensor | _Number | None = None,
+    neginf: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+
+def nan_to_num_(
+    input: Tensor,
+    nan: Tensor | _Number | None = None,
+    posinf: Tensor | _Number | None = None,
+    neginf: Tensor | _Number | None = None,
+) -> Tensor:
+    """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+
 def nansum(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -1036,10 +1208,19 @@ def nansum(
 def narrow(input: Tensor, dim: _int, start: _float, length: _int) -> Tensor:
     """The ``length`` positions from start along a dim."""
 
-def ne(input: Tensor | Sequence[Tensor], other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def native_layer_norm(
+    input: Tensor | _Number,
+    normalized_shape: _int | Sequence[_int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: Tensor | _Number,
+) -> tuple[Tensor, ...]:
+    """What layer_norm gives, the means, and one over the standard deviations."""
+
+def ne(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements differ."""
 
-def ne_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def ne_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether the elements differ."""
 
 def neg(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1054,18 +1235,34 @@ def negative(input: Tensor, *, out: Any = None) -> Tensor:
 def negative_(input: Tensor) -> Tensor:
     """-input"""
 
+def nextafter(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The next number that the dtype has after input, in the direction of other."""
+
+def nextafter_(input: Tensor, other: Tensor) -> Tensor:
+    """The next number that the dtype has after input, in the direction of other."""
+
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
 
-def not_equal(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | _Number,
+def normal(
+    mean: Tensor | _Number = 0.0,
+    std: Tensor | _Number = 1.0,
+    size: _int | Sequence[_int] | None = None,
     *,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
     out: Any = None,
 ) -> Tensor:
+    """Normal random numbers: of the given size, or one for each element of mean and std."""
+
+def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether the elements differ."""
 
-def not_equal_(input: Tensor | Sequence[Tensor], other: Tensor | _Number) -> Tensor:
+def not_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether the elements differ."""
 
 def ones(
@@ -1097,6 +1294,9 @@ def outer(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -
 def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """The dims in another order."""
 
+def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
+    """Complex numbers from their absolute values and angles."""
+
 def positive(input: Tensor) -> Tensor:
     """The input itself."""
 
@@ -1115,6 +1315,12 @@ def prod(
     out: Any = None,
 ) -> Tensor:
     """The product of all elements, or along a dim."""
+
+def rad2deg(input: Tensor, *, out: Any = None) -> Tensor:
+    """Radians in degrees."""
+
+def rad2deg_(input: Tensor) -> Tensor:
+    """Radians in degrees."""
 
 def rand(
     *size: _int | Sequence[_int],
@@ -1155,6 +1361,22 @@ def randint(
 ) -> Tensor:
     """Random integers from low (0 if left out) up to but without high: ``randint(low, high,
     size)``.
+    """
+
+def randint_like(
+    input: Tensor,
+    *bounds: _int,
+    low: _int = 0,
+    high: _int | None = None,
+    generator: _Generator | None = None,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    memory_format: _memory_format | None = None,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Random integers from low (0 if left out) up to but without high: ``randint_like(x, low,
+    high)``.
     """
 
 def randn(
@@ -1241,7 +1463,7 @@ def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """Round to the nearest number of this many decimals, halves to even."""
 
-def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors below each other: along dim 0, those with one dim as rows."""
 
 def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1250,18 +1472,13 @@ def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
 def rsqrt_(input: Tensor) -> Tensor:
     """One over the square root."""
 
-def rsub(
-    input: Tensor | Sequence[Tensor],
-    other: Tensor | _Number,
-    *,
-    alpha: Tensor | _Number = 1,
-) -> Tensor:
+def rsub(input: Tensor, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
     """other - alpha * input"""
 
 def scatter(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
+    index: Tensor,
     src: Tensor | _Number | None = None,
     *,
     value: Tensor | _Number | None = None,
@@ -1273,7 +1490,7 @@ def scatter(
 def scatter_(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
+    index: Tensor,
     src: Tensor | _Number | None = None,
     *,
     value: Tensor | _Number | None = None,
@@ -1284,19 +1501,14 @@ def scatter_(
 def scatter_add(
     input: Tensor | _Number,
     dim: _int,
-    index: Tensor | _Number,
-    src: Tensor | _Number,
+    index: Tensor,
+    src: Tensor,
     *,
     out: Any = None,
 ) -> Tensor:
     """input with the elements of src added at ``index`` along dim."""
 
-def scatter_add_(
-    input: Tensor | _Number,
-    dim: _int,
-    index: Tensor | _Number,
-    src: Tensor | _Number,
-) -> Tensor:
+def scatter_add_(input: Tensor | _Number, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """input with the elements of src added at ``index`` along dim."""
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
@@ -1309,6 +1521,9 @@ def select_scatter(
     index: _int,
 ) -> Tensor:
     """The tensor with one index along dim replaced by src."""
+
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """elu, scaled so that layers keep mean 0 and variance 1."""
 
 def sgn(input: Tensor, *, out: Any = None) -> Tensor:
     """The sign; of a complex number, the number scaled to absolute value 1."""
@@ -1330,6 +1545,27 @@ def sign(input: Tensor, *, out: Any = None) -> Tensor:
 def sign_(input: Tensor) -> Tensor:
     """-1, 0 or 1."""
 
+def signbit(input: Tensor, *, out: Any = None) -> Tensor:
+    """Whether the sign is minus, of zeros and NaN too."""
+
+def sin(input: Tensor, *, out: Any = None) -> Tensor:
+    """The sine."""
+
+def sin_(input: Tensor) -> Tensor:
+    """The sine."""
+
+def sinc(input: Tensor, *, out: Any = None) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+
+def sinc_(input: Tensor) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+
+def sinh(input: Tensor, *, out: Any = None) -> Tensor:
+    """The hyperbolic sine."""
+
+def sinh_(input: Tensor) -> Tensor:
+    """The hyperbolic sine."""
+
 def slice_backward(
     gradient: Tensor,
     sizes: _int | Sequence[_int],
@@ -1347,6 +1583,8 @@ def slice_scatter(
     start: _float | None = None,
     end: _float | None = None,
     step: _float = 1,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """The tensor with a slice along dim replaced by src."""
 
@@ -1359,6 +1597,9 @@ def split(
     dim: _int = 0,
 ) -> tuple[Tensor, ...]:
     """Pieces of a size, the last perhaps smaller, or of the given sizes."""
+
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Pieces of the given sizes."""
 
 def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
     """The square root."""
@@ -1459,13 +1700,29 @@ def take_along_dim(
     *,
     out: Any = None,
 ) -> Tensor:
-    """The elements at indices along dim, both broadcast elsewhere."""
+    """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
+    end.
+    """
+
+def tan(input: Tensor, *, out: Any = None) -> Tensor:
+    """The tangent."""
+
+def tan_(input: Tensor) -> Tensor:
+    """The tangent."""
 
 def tanh(input: Tensor, *, out: Any = None) -> Tensor:
     """The hyperbolic tangent."""
 
 def tanh_(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
+
+def threshold(
+    input: Tensor | _Number,
+    threshold: Tensor | _Number,
+    value: Tensor | _Number,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input where it is greater than the threshold, else value."""
 
 def tile(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """Like repeat; missing counts are 1."""
@@ -1527,7 +1784,7 @@ def var_mean(
 ) -> tuple[Tensor, ...]:
     """The variance and the mean."""
 
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors below each other: along dim 0, those with one dim as rows."""
 
 def where(
@@ -1540,6 +1797,15 @@ def where(
     """input where the condition holds, else other. With the condition alone: the indices where it
     holds.
     """
+
+def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input * log(other), and 0 where the input is 0 and other is a number."""
+
+def xlogy_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """input * log(other), and 0 where the input is 0 and other is a number."""
+
+def zero_(self: Tensor) -> Tensor:
+    """Set every element to zero."""
 
 def zeros(
     *size: _int | Sequence[_int],

@@ -79,6 +79,8 @@ class Tensor:
     def __pow__(self, other: Tensor | _Number) -> Tensor: ...
     def __radd__(self, other: Tensor | _Number) -> Tensor: ...
     def __rand__(self, other: Tensor | _Number) -> Tensor: ...
+    def __rdiv__(self, other: Tensor | _Number) -> Tensor:
+        """other / self"""
     def __reversed__(self) -> Tensor:
         """The rows in reverse order."""
     def __rfloordiv__(self, other: Tensor | _Number) -> Tensor: ...
@@ -113,6 +115,14 @@ class Tensor:
         """The absolute value."""
     def absolute_(self) -> Tensor:
         """The absolute value."""
+    def acos(self) -> Tensor:
+        """The inverse cosine."""
+    def acos_(self) -> Tensor:
+        """The inverse cosine."""
+    def acosh(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
+    def acosh_(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
     def add(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
         """input + alpha * other"""
     def add_(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
@@ -193,8 +203,38 @@ class Tensor:
         """The least element over the given dims; equal ones share the gradient."""
     def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
         """The least and the greatest element."""
+    def angle(self) -> Tensor:
+        """The angle of the complex number; of a real one 0, or pi if it is negative."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is not zero."""
+    def arccos(self) -> Tensor:
+        """The inverse cosine."""
+    def arccos_(self) -> Tensor:
+        """The inverse cosine."""
+    def arccosh(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
+    def arccosh_(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
+    def arcsin(self) -> Tensor:
+        """The inverse sine."""
+    def arcsin_(self) -> Tensor:
+        """The inverse sine."""
+    def arcsinh(self) -> Tensor:
+        """The inverse hyperbolic sine."""
+    def arcsinh_(self) -> Tensor:
+        """The inverse hyperbolic sine."""
+    def arctan(self) -> Tensor:
+        """The inverse tangent."""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, input), from -pi to pi."""
+    def arctan2_(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, input), from -pi to pi."""
+    def arctan_(self) -> Tensor:
+        """The inverse tangent."""
+    def arctanh(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
+    def arctanh_(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index of the greatest element, of the first if several are equal."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -207,9 +247,33 @@ class Tensor:
         stride: _int,
         storage_offset: _int = 0,
     ) -> Tensor:
-        """A view with any sizes and strides (in elements) of the tensor's memory, here taken as contiguous."""
+        """A view with any sizes and strides (in elements) of the tensor's memory, here taken as
+        contiguous.
+        """
+    def as_strided_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``as_strided`` in place: this tensor gets the other layout."""
     def as_subclass(self, cls: type[_T]) -> _T:
         """as_subclass(cls): a view of this tensor as a subclass."""
+    def asin(self) -> Tensor:
+        """The inverse sine."""
+    def asin_(self) -> Tensor:
+        """The inverse sine."""
+    def asinh(self) -> Tensor:
+        """The inverse hyperbolic sine."""
+    def asinh_(self) -> Tensor:
+        """The inverse hyperbolic sine."""
+    def atan(self) -> Tensor:
+        """The inverse tangent."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, input), from -pi to pi."""
+    def atan2_(self, other: Tensor) -> Tensor:
+        """The angle of the point (other, input), from -pi to pi."""
+    def atan_(self) -> Tensor:
+        """The inverse tangent."""
+    def atanh(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
+    def atanh_(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
     def backward(
         self,
         gradient: Tensor | None = None,
@@ -288,6 +352,14 @@ class Tensor:
         """Repeat to a shape."""
     def byte(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to uint8."""
+    def cauchy_(
+        self,
+        median: Tensor | _Number = 0.0,
+        sigma: Tensor | _Number = 1.0,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to random numbers of the Cauchy distribution."""
     def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to complex128."""
     def ceil(self) -> Tensor:
@@ -296,6 +368,8 @@ class Tensor:
         """Round up."""
     def cfloat(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to complex64."""
+    def chalf(self, memory_format: _memory_format | None = None) -> Tensor:
+        """Convert to complex32."""
     def char(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int8."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
@@ -340,10 +414,24 @@ class Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
     def conj_physical(self) -> Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
+    def conj_physical_(self) -> Tensor:
+        """The complex conjugate; of a real tensor, the tensor itself."""
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
     def copy_(self, src: Tensor | _Number, non_blocking: _bool = False) -> Tensor:
         """Take over the elements of another tensor, converted and broadcast."""
+    def copysign(self, other: Tensor | _Number) -> Tensor:
+        """The magnitude of input with the sign of other."""
+    def copysign_(self, other: Tensor | _Number) -> Tensor:
+        """The magnitude of input with the sign of other."""
+    def cos(self) -> Tensor:
+        """The cosine."""
+    def cos_(self) -> Tensor:
+        """The cosine."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Tensor:
+        """The hyperbolic cosine."""
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """How many elements are not zero."""
     def cpu(self, memory_format: Any = None) -> Tensor:
@@ -370,6 +458,10 @@ class Tensor:
     def data(self, value: Tensor) -> None: ...
     def data_ptr(self) -> _int:
         """The address of the first element."""
+    def deg2rad(self) -> Tensor:
+        """Degrees in radians."""
+    def deg2rad_(self) -> Tensor:
+        """Degrees in radians."""
     def detach(self) -> Tensor:
         """The same values without a gradient."""
     @property
@@ -400,18 +492,37 @@ class Tensor:
         """Whether the elements are equal."""
     def equal(self, other: Tensor) -> _bool:
         """Whether two tensors have the same shape and equal elements; NaN equals nothing."""
+    def erf(self) -> Tensor:
+        """The error function."""
+    def erf_(self) -> Tensor:
+        """The error function."""
+    def erfc(self) -> Tensor:
+        """1 - erf(input), accurate for large inputs."""
+    def erfc_(self) -> Tensor:
+        """1 - erf(input), accurate for large inputs."""
     def exp(self) -> Tensor:
         """e raised to each element."""
+    def exp2(self) -> Tensor:
+        """2 raised to each element."""
+    def exp2_(self) -> Tensor:
+        """2 raised to each element."""
     def exp_(self) -> Tensor:
         """e raised to each element."""
     def expand(self, *size: _int | Sequence[_int], implicit: _bool = False) -> Tensor:
         """Repeat along dims of size 1; -1 keeps a size."""
-    def expand_as(self, other: Tensor | _Number) -> Tensor:
+    def expand_as(self, other: Tensor) -> Tensor:
         """Repeat to the shape of another tensor."""
     def expm1(self) -> Tensor:
         """exp(input) - 1, accurate near zero."""
     def expm1_(self) -> Tensor:
         """exp(input) - 1, accurate near zero."""
+    def exponential_(
+        self,
+        lambd: Tensor | _Number = 1.0,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to random numbers of the exponential distribution."""
     def fill_(self, value: Tensor | _Number) -> Tensor:
         """Set every element to a number or 0-d tensor."""
     def fix(self) -> Tensor:
@@ -440,6 +551,10 @@ class Tensor:
         """input / other rounded down."""
     def floor_divide_(self, other: Tensor | _Number) -> Tensor:
         """input / other rounded down."""
+    def fmax(self, other: Tensor) -> Tensor:
+        """The greater of two; NaN only if both are."""
+    def fmin(self, other: Tensor) -> Tensor:
+        """The lesser of two; NaN only if both are."""
     def fmod(self, other: Tensor | _Number) -> Tensor:
         """The rest of the division rounded towards zero; it has the sign of input."""
     def fmod_(self, other: Tensor | _Number) -> Tensor:
@@ -448,12 +563,14 @@ class Tensor:
         """What trunc takes away."""
     def frac_(self) -> Tensor:
         """What trunc takes away."""
-    def gather(self, dim: _int, index: Tensor | _Number, *, sparse_grad: _bool = False) -> Tensor:
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """The elements at ``index`` along dim."""
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Whether input >= other."""
     def ge_(self, other: Tensor | _Number) -> Tensor:
         """Whether input >= other."""
+    def geometric_(self, p: Tensor | _Number, *, generator: _Generator | None = None) -> Tensor:
+        """Set to the numbers of trials up to the first success, which has probability p."""
     def ger(self, vec2: Tensor | _Number) -> Tensor:
         """All products of an element of one vector and an element of the other."""
     def get_device(self) -> _int:
@@ -480,11 +597,21 @@ class Tensor:
         """Whether input > other."""
     def half(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to float16."""
+    def hardshrink(self, lambd: Tensor | _Number = 0.5) -> Tensor:
+        """The input where it is beyond lambd from zero, else 0."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 for negative numbers, 1 for positive ones, and values at zero."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """0 for negative numbers, 1 for positive ones, and values at zero."""
+    def hypot(self, other: Tensor) -> Tensor:
+        """The length of the vector (input, other)."""
+    def hypot_(self, other: Tensor) -> Tensor:
+        """The length of the vector (input, other)."""
     def index_add(
         self,
         dim: _int,
-        index: Tensor | _Number,
-        source: Tensor | _Number,
+        index: Tensor,
+        source: Tensor,
         *,
         alpha: Tensor | _Number = 1,
     ) -> Tensor:
@@ -492,20 +619,24 @@ class Tensor:
     def index_add_(
         self,
         dim: _int,
-        index: Tensor | _Number,
-        source: Tensor | _Number,
+        index: Tensor,
+        source: Tensor,
         *,
         alpha: Tensor | _Number = 1,
     ) -> Tensor:
         """input with alpha * source added at the positions of a 1-d index along dim."""
-    def index_copy(self, dim: _int, index: Tensor | _Number, source: Tensor | _Number) -> Tensor:
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """input with source at the positions of a 1-d index along dim."""
-    def index_copy_(self, dim: _int, index: Tensor | _Number, source: Tensor | _Number) -> Tensor:
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """input with source at the positions of a 1-d index along dim."""
-    def index_fill(self, dim: _int, index: Tensor | _Number, value: Tensor | _Number) -> Tensor:
-        """input with one value at the positions of a 1-d index along dim."""
-    def index_fill_(self, dim: _int, index: Tensor | _Number, value: Tensor | _Number) -> Tensor:
-        """input with one value at the positions of a 1-d index along dim."""
+    def index_fill(self, dim: _int, index: Tensor, value: Tensor | _Number) -> Tensor:
+        """input with one value at the positions of a 1-d index along dim; negative ones count from the
+        end.
+        """
+    def index_fill_(self, dim: _int, index: Tensor, value: Tensor | _Number) -> Tensor:
+        """input with one value at the positions of a 1-d index along dim; negative ones count from the
+        end.
+        """
     def index_put(
         self,
         indices: Any,
@@ -520,7 +651,7 @@ class Tensor:
         accumulate: _bool = False,
     ) -> Tensor:
         """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
-    def index_select(self, dim: _int, index: Tensor | _Number) -> Tensor:
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The positions in a 1-d index along dim."""
     def int(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int32."""
@@ -562,7 +693,7 @@ class Tensor:
         """Whether the layout is sparse."""
     def isclose(
         self,
-        other: Tensor | Sequence[Tensor],
+        other: Tensor,
         rtol: _float = 1e-05,
         atol: _float = 1e-08,
         equal_nan: _bool = False,
@@ -574,6 +705,12 @@ class Tensor:
         """Whether the elements are infinite."""
     def isnan(self) -> Tensor:
         """Whether the elements are NaN."""
+    def isneginf(self) -> Tensor:
+        """Whether the elements are minus infinity."""
+    def isposinf(self) -> Tensor:
+        """Whether the elements are infinite."""
+    def isreal(self) -> Tensor:
+        """Whether the imaginary part is zero."""
     def item(self) -> Any:
         """The only element as a Python number."""
     @property
@@ -582,14 +719,18 @@ class Tensor:
     @property
     def layout(self) -> _layout:
         """How elements are found."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """input * 2**other"""
+    def ldexp_(self, other: Tensor) -> Tensor:
+        """input * 2**other"""
     def le(self, other: Tensor | _Number) -> Tensor:
         """Whether input <= other."""
     def le_(self, other: Tensor | _Number) -> Tensor:
         """Whether input <= other."""
     def lerp(self, end: _float, weight: Tensor | _Number) -> Tensor:
-        """input + weight * (end - input)"""
+        """input + weight * (end - input), computed from the nearer end."""
     def lerp_(self, end: _float, weight: Tensor | _Number) -> Tensor:
-        """input + weight * (end - input)"""
+        """input + weight * (end - input), computed from the nearer end."""
     def less(self, other: Tensor | _Number) -> Tensor:
         """Whether input < other."""
     def less_(self, other: Tensor | _Number) -> Tensor:
@@ -600,6 +741,10 @@ class Tensor:
         """Whether input <= other."""
     def log(self) -> Tensor:
         """The natural logarithm."""
+    def log10(self) -> Tensor:
+        """The logarithm to base 10."""
+    def log10_(self) -> Tensor:
+        """The logarithm to base 10."""
     def log1p(self) -> Tensor:
         """log(1 + input), accurate near zero."""
     def log1p_(self) -> Tensor:
@@ -610,24 +755,40 @@ class Tensor:
         """The logarithm to base 2."""
     def log_(self) -> Tensor:
         """The natural logarithm."""
+    def log_normal_(
+        self,
+        mean: Tensor | _Number = 1.0,
+        std: Tensor | _Number = 2.0,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Set to numbers whose logarithms are normal."""
     def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """The logarithm of softmax."""
-    def logical_and(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """log(exp(input) + exp(other)), without overflow."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """log2(2**input + 2**other), without overflow."""
+    def logical_and(self, other: Tensor) -> Tensor:
         """Whether both are not zero."""
-    def logical_and_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logical_and_(self, other: Tensor) -> Tensor:
         """Whether both are not zero."""
     def logical_not(self) -> Tensor:
         """Whether the elements are zero."""
     def logical_not_(self) -> Tensor:
         """Whether the elements are zero."""
-    def logical_or(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logical_or(self, other: Tensor) -> Tensor:
         """Whether one is not zero."""
-    def logical_or_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logical_or_(self, other: Tensor) -> Tensor:
         """Whether one is not zero."""
-    def logical_xor(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logical_xor(self, other: Tensor) -> Tensor:
         """Whether exactly one is not zero."""
-    def logical_xor_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def logical_xor_(self, other: Tensor) -> Tensor:
         """Whether exactly one is not zero."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
     def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
         """log(sum(exp(input))); shifting by the maximum prevents overflow."""
     def long(self, memory_format: _memory_format | None = None) -> Tensor:
@@ -646,17 +807,17 @@ class Tensor:
         """The input with value where the mask is true."""
     def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
         """The input with value where the mask is true."""
-    def masked_select(self, mask: Tensor | _Number) -> Tensor:
+    def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where the mask is true, in one dim."""
     def matmul(self, other: Tensor | _Number) -> Tensor:
         """The matrix product; a vector counts as a row on the left and a column on the right; batch
         dims broadcast.
         """
     def max(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
-        """The greatest element; with a dim: (values, indices); with a tensor: the elementwise maximum."""
-    def maximum(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+        """The greatest element; with a dim: (values, indices); with a tensor: the greater of two."""
+    def maximum(self, other: Tensor) -> Tensor:
         """The greater of two; NaN if either is."""
-    def maximum_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def maximum_(self, other: Tensor) -> Tensor:
         """The greater of two; NaN if either is."""
     def mean(
         self,
@@ -667,10 +828,10 @@ class Tensor:
     ) -> Tensor:
         """The mean of all elements, or over the given dims."""
     def min(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
-        """The least element; with a dim: (values, indices); with a tensor: the elementwise minimum."""
-    def minimum(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+        """The least element; with a dim: (values, indices); with a tensor: the lesser of two."""
+    def minimum(self, other: Tensor) -> Tensor:
         """The lesser of two; NaN if either is."""
-    def minimum_(self, other: Tensor | Sequence[Tensor]) -> Tensor:
+    def minimum_(self, other: Tensor) -> Tensor:
         """The lesser of two; NaN if either is."""
     def mm(self, mat2: Tensor | _Number) -> Tensor:
         """The product of two matrices."""
@@ -696,6 +857,20 @@ class Tensor:
         """input * other"""
     def mv(self, vec: Tensor | _Number) -> Tensor:
         """The product of a matrix and a vector."""
+    def nan_to_num(
+        self,
+        nan: Tensor | _Number | None = None,
+        posinf: Tensor | _Number | None = None,
+        neginf: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+    def nan_to_num_(
+        self,
+        nan: Tensor | _Number | None = None,
+        posinf: Tensor | _Number | None = None,
+        neginf: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
     def nansum(
         self,
         dim: _int | Sequence[_int] | None = None,
@@ -792,6 +967,10 @@ class Tensor:
         requires_grad: _bool = False,
     ) -> Tensor:
         """Zeros of this tensor's dtype."""
+    def nextafter(self, other: Tensor) -> Tensor:
+        """The next number that the dtype has after input, in the direction of other."""
+    def nextafter_(self, other: Tensor) -> Tensor:
+        """The next number that the dtype has after input, in the direction of other."""
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
     def normal_(
@@ -845,6 +1024,10 @@ class Tensor:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """The product of all elements, or along a dim."""
+    def rad2deg(self) -> Tensor:
+        """Radians in degrees."""
+    def rad2deg_(self) -> Tensor:
+        """Radians in degrees."""
     def random_(
         self,
         from_: _int | None = None,
@@ -882,10 +1065,12 @@ class Tensor:
         """requires_grad_(requires_grad=True): change whether gradients are computed; returns this tensor."""
     def reshape(self, *shape: _int | Sequence[_int]) -> Tensor:
         """The elements in row-major order, in another shape; one size may be -1."""
-    def reshape_as(self, other: Tensor | _Number) -> Tensor:
+    def reshape_as(self, other: Tensor) -> Tensor:
         """The elements in the shape of another tensor."""
     def resize_(self, *size: Any) -> Tensor:
         """resize_(*sizes): give the tensor other sizes; elements beyond the former ones are not set."""
+    def resize_as_(self, other: Tensor, *, memory_format: Any = None) -> Tensor:
+        """``resize_`` to the shape of another tensor."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugates and negatives are computed at once, never put off."""
     def resolve_neg(self) -> Tensor:
@@ -908,7 +1093,7 @@ class Tensor:
     def scatter(
         self,
         dim: _int,
-        index: Tensor | _Number,
+        index: Tensor,
         src: Tensor | _Number | None = None,
         *,
         value: Tensor | _Number | None = None,
@@ -918,16 +1103,16 @@ class Tensor:
     def scatter_(
         self,
         dim: _int,
-        index: Tensor | _Number,
+        index: Tensor,
         src: Tensor | _Number | None = None,
         *,
         value: Tensor | _Number | None = None,
         reduce: str | None = None,
     ) -> Tensor:
         """input with the elements of src (or one number) at ``index`` along dim."""
-    def scatter_add(self, dim: _int, index: Tensor | _Number, src: Tensor | _Number) -> Tensor:
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """input with the elements of src added at ``index`` along dim."""
-    def scatter_add_(self, dim: _int, index: Tensor | _Number, src: Tensor | _Number) -> Tensor:
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """input with the elements of src added at ``index`` along dim."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """One position along a dim, which goes."""
@@ -950,6 +1135,20 @@ class Tensor:
         """-1, 0 or 1."""
     def sign_(self) -> Tensor:
         """-1, 0 or 1."""
+    def signbit(self) -> Tensor:
+        """Whether the sign is minus, of zeros and NaN too."""
+    def sin(self) -> Tensor:
+        """The sine."""
+    def sin_(self) -> Tensor:
+        """The sine."""
+    def sinc(self) -> Tensor:
+        """sin(pi x) / (pi x), and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """sin(pi x) / (pi x), and 1 at 0."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Tensor:
+        """The hyperbolic sine."""
     @overload
     def size(self, dim: None = None) -> Size:
         """size(dim=None): the shape, or the size of one dimension."""
@@ -973,6 +1172,8 @@ class Tensor:
         dim: _int = 0,
     ) -> tuple[Tensor, ...]:
         """Pieces of a size, the last perhaps smaller, or of the given sizes."""
+    def split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Pieces of the given sizes."""
     def sqrt(self) -> Tensor:
         """The square root."""
     def sqrt_(self) -> Tensor:
@@ -983,6 +1184,8 @@ class Tensor:
         """input * input"""
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Without the dims of size 1, or without those of the given dims that have size 1."""
+    def squeeze_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``squeeze`` in place: this tensor gets the other layout."""
     def std(
         self,
         dim: _int | Sequence[_int] | None = None,
@@ -1029,12 +1232,24 @@ class Tensor:
         """The sum over the dims that broadcasting from ``size`` would add or stretch."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """Two dims exchanged; NumPy's name for transpose."""
+    def swapaxes_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``swapaxes`` in place: this tensor gets the other layout."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dims exchanged."""
+    def swapdims_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``swapdims`` in place: this tensor gets the other layout."""
     def t(self) -> Tensor:
         """The transposed matrix."""
+    def t_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``t`` in place: this tensor gets the other layout."""
     def take_along_dim(self, indices: Any, dim: _int | None = None) -> Tensor:
-        """The elements at indices along dim, both broadcast elsewhere."""
+        """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
+        end.
+        """
+    def tan(self) -> Tensor:
+        """The tangent."""
+    def tan_(self) -> Tensor:
+        """The tangent."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent."""
     def tanh_(self) -> Tensor:
@@ -1055,6 +1270,8 @@ class Tensor:
         """The elements as nested lists of Python numbers."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dims exchanged."""
+    def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``transpose`` in place: this tensor gets the other layout."""
     def tril(self, diagonal: Tensor | _Number = 0) -> Tensor:
         """The part of matrices on and below a diagonal; zero above."""
     def tril_(self, diagonal: Tensor | _Number = 0) -> Tensor:
@@ -1077,7 +1294,7 @@ class Tensor:
         Raises:
             ValueError: for a name that is no type's.
         """
-    def type_as(self, other: Tensor | _Number) -> Tensor:
+    def type_as(self, other: Tensor) -> Tensor:
         """Convert to the dtype of another tensor."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """Each position along a dim."""
@@ -1093,6 +1310,8 @@ class Tensor:
         """Set to uniform random numbers in [from_, to)."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """With a dim of size 1 at ``dim``."""
+    def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``unsqueeze`` in place: this tensor gets the other layout."""
     def untyped_storage(self) -> Any:
         """The bytes this tensor shares with its views."""
     def var(
@@ -1115,16 +1334,34 @@ class Tensor:
         """The variance and the mean."""
     def view(self, *shape: _int | Sequence[_int]) -> Tensor:
         """The elements in another shape."""
-    def view_as(self, other: Tensor | _Number) -> Tensor:
+    def view_as(self, other: Tensor) -> Tensor:
         """The elements in the shape of another tensor."""
     def where(self, condition: Tensor | _Number, other: Tensor | _Number) -> Tensor:
         """This tensor where the condition holds, else other."""
+    def xlogy(self, other: Tensor | _Number) -> Tensor:
+        """input * log(other), and 0 where the input is 0 and other is a number."""
+    def xlogy_(self, other: Tensor | _Number) -> Tensor:
+        """input * log(other), and 0 where the input is 0 and other is a number."""
     def zero_(self) -> Tensor:
         """Set every element to zero."""
 
 class Direct:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     function: Any
+
+class FunctionNode(Node):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def _attach(self, *args: Any, **kwargs: Any) -> Any:
+        """_attach(tensor, index, written, edge): the tensor is output number index."""
+    def _connect(self, *args: Any, **kwargs: Any) -> Any:
+        """_connect(inputs): gradients go to these tensors."""
+    def _describe_outputs(self, *args: Any, **kwargs: Any) -> Any:
+        """_describe_outputs(outputs): what gradients must look like."""
+    def _save(self, *args: Any, **kwargs: Any) -> Any:
+        """_save(tensors): keep these tensors for the backward pass."""
+    def _zeros(self, *args: Any, **kwargs: Any) -> Any:
+        """_zeros(index): zeros for an output that has no gradient; None if it is no tensor."""
+    saved_tensors: Any
 
 class Generator:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -1150,6 +1387,7 @@ class Kernel:
 
 class Node:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def _sequence_nr(self, *args: Any, **kwargs: Any) -> Any:
         """Nodes made later have higher numbers and run first."""
     metadata: Any
@@ -1183,6 +1421,9 @@ class Size(tuple[_int, ...]):
     def numel(self, *args: Any, **kwargs: Any) -> Any:
         """The number of elements of a tensor of this size."""
 
+def accumulates(*args: Any, **kwargs: Any) -> Any:
+    """Does the running backward pass add to the .grad of all leaves?"""
+
 def alias_as(*args: Any, **kwargs: Any) -> Any:
     """alias_as(cls, tensor): a view of the tensor as an instance of cls."""
 
@@ -1191,6 +1432,12 @@ def allocator_statistics(*args: Any, **kwargs: Any) -> Any:
 
 def attach_node(*args: Any, **kwargs: Any) -> Any:
     """attach_node(backward, name, inputs, outputs): make outputs depend on inputs through backward(*gradients of outputs), which returns a tuple with one gradient or None per input. The node, or None if nothing was recorded. backward.release(), if there is one, is called when the graph is not kept."""
+
+def backward_number(*args: Any, **kwargs: Any) -> Any:
+    """A number of this thread's running backward pass; -1: none."""
+
+def current_node(*args: Any, **kwargs: Any) -> Any:
+    """The node that a backward pass of this thread is running, or None."""
 
 def default_generator(*args: Any, **kwargs: Any) -> Any:
     """The generator used when none is given."""
@@ -1213,6 +1460,15 @@ def get_mode_bits(*args: Any, **kwargs: Any) -> Any:
 def get_num_threads() -> _int:
     """The number of threads that work on one operator."""
 
+def has_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """Does this thread have hooks for saved tensors?"""
+
+def increment_version(*args: Any, **kwargs: Any) -> Any:
+    """increment_version(tensor): count a write that was not seen."""
+
+def is_differentiable_view(*args: Any, **kwargs: Any) -> Any:
+    """Is the tensor a view whose writes reach another tensor's history?"""
+
 def is_grad_enabled() -> _bool:
     """Are operators recorded for the backward pass?"""
 
@@ -1224,6 +1480,12 @@ def is_inference_mode_enabled() -> _bool:
 
 def plan_count(*args: Any, **kwargs: Any) -> Any:
     """The number of plans that are alive."""
+
+def pop_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """Undo the last push_saved_hooks() of this thread."""
+
+def push_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """push_saved_hooks(pack, unpack): what operators of this thread save from now on goes through these functions."""
 
 def register(*args: Any, **kwargs: Any) -> Any:
     """register(name, object): make a Python object known to the core."""
@@ -1245,6 +1507,9 @@ def run_backward(*args: Any, **kwargs: Any) -> Any:
 
 def same_storage(*args: Any, **kwargs: Any) -> Any:
     """same_storage(a, b): whether two tensors share their memory."""
+
+def set_anomaly_mode(*args: Any, **kwargs: Any) -> Any:
+    """Switch on or off that nodes note the stack at which they were made; the former state."""
 
 def set_data(*args: Any, **kwargs: Any) -> Any:
     """set_data(tensor, other): give a tensor the other's layout and memory."""
@@ -1284,3 +1549,6 @@ def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
 
 def to_numpy(*args: Any, **kwargs: Any) -> Any:
     """to_numpy(tensor): a NumPy array that shares the tensor's memory."""
+
+def will_run(*args: Any, **kwargs: Any) -> Any:
+    """Is this node among those that the running backward pass runs?"""

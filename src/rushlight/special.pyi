@@ -14,8 +14,17 @@ from .device import device as _device
 from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
 
+def erf(input: Tensor, *, out: Any = None) -> Tensor:
+    """The error function."""
+
+def erfc(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 - erf(input), accurate for large inputs."""
+
 def exp(input: Tensor, *, out: Any = None) -> Tensor:
     """e raised to each element."""
+
+def exp2(input: Tensor, *, out: Any = None) -> Tensor:
+    """2 raised to each element."""
 
 def expit(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-input))"""
@@ -35,6 +44,9 @@ def log_softmax(
 ) -> Tensor:
     """The logarithm of softmax."""
 
+def logit(input: Tensor | _Number, eps: _float | None = None, *, out: Any = None) -> Tensor:
+    """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+
 def logsumexp(
     input: Tensor,
     dim: _int | Sequence[_int] | None,
@@ -47,5 +59,11 @@ def logsumexp(
 def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
     """Round to the nearest number of this many decimals, halves to even."""
 
+def sinc(input: Tensor, *, out: Any = None) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+
+def xlogy(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """input * log(other), and 0 where the input is 0 and other is a number."""

@@ -14,6 +14,9 @@ from ..device import device as _device
 from ..dtypes import dtype as _dtype
 from ..formats import layout as _layout, memory_format as _memory_format
 
+def celu(input: Tensor | _Number, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
+
 def cross_entropy(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -58,6 +61,34 @@ def dropout3d(
 ) -> Tensor:
     """Drop whole channels of 3 dims with probability p and scale the others."""
 
+def elu(input: Tensor | _Number, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """The input where it is positive, else alpha * (exp(input) - 1)."""
+
+def gelu(input: Tensor, approximate: str = 'none', *, out: Any = None) -> Tensor:
+    """input times the normal distribution's cumulative probability of it."""
+
+def hardshrink(
+    input: Tensor | _Number,
+    lambd: Tensor | _Number = 0.5,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The input where it is beyond lambd from zero, else 0."""
+
+def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input / 6 + 1/2, but at least 0 and at most 1."""
+
+def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """0 up to -3, the input from 3 on, input * (input + 3) / 6 between them."""
+
+def hardtanh(
+    input: Tensor,
+    min_val: Any = -1.0,
+    max_val: Any = 1.0,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input, but at least min_val and at most max_val; at these the gradient is zero."""
+
 def l1_loss(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -78,6 +109,13 @@ def layer_norm(
 ) -> Tensor:
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
 
+def leaky_relu(
+    input: Tensor | _Number,
+    negative_slope: Tensor | _Number = 0.01,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input where it is positive, else negative_slope times it."""
+
 def linear(
     input: Tensor | _Number,
     weight: Tensor | _Number,
@@ -94,6 +132,12 @@ def log_softmax(
     dtype: _dtype | None = None,
 ) -> Tensor:
     """The logarithm of softmax."""
+
+def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
+    """log(sigmoid(input)), without overflow."""
+
+def mish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input * tanh(log(1 + exp(input)))"""
 
 def mse_loss(
     input: Tensor | _Number,
@@ -119,6 +163,9 @@ def nll_loss(
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else 0."""
 
+def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
+    """The input, but at least 0 and at most 6."""
+
 def rms_norm(
     input: Tensor | _Number,
     normalized_shape: _int | Sequence[_int],
@@ -127,8 +174,14 @@ def rms_norm(
 ) -> Tensor:
     """Scale by the root of the mean square over the last dims."""
 
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """elu, scaled so that layers keep mean 0 and variance 1."""
+
 def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-input))"""
+
+def silu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input * sigmoid(input)"""
 
 def softmax(
     input: Tensor,
@@ -138,5 +191,44 @@ def softmax(
 ) -> Tensor:
     """Scale exp(input) to sum to one along dim."""
 
+def softmin(
+    input: Tensor,
+    dim: _int | None = None,
+    _stacklevel: _int = 3,
+    dtype: _dtype | None = None,
+) -> Tensor:
+    """softmax of -input."""
+
+def softplus(
+    input: Tensor | _Number,
+    beta: Tensor | _Number = 1,
+    threshold: Tensor | _Number = 20,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """log(1 + exp(beta * input)) / beta; the input itself where beta * input > threshold."""
+
+def softshrink(
+    input: Tensor | _Number,
+    lambd: Tensor | _Number = 0.5,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The input moved towards zero by lambd, and 0 where it would pass it."""
+
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|)"""
+
 def tanh(input: Tensor, *, out: Any = None) -> Tensor:
     """The hyperbolic tangent."""
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input)"""
+
+def threshold(
+    input: Tensor | _Number,
+    threshold: Tensor | _Number,
+    value: Tensor | _Number,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input where it is greater than the threshold, else value."""
