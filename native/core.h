@@ -90,7 +90,7 @@ struct Autograd {               // allocated when a tensor first needs it
   PyObject *hooks;              // leaves: dict of hook dicts, or null
 };
 // The gradient function to read instead of autograd->grad_fn: a view whose base was written since gets a new one.
-// Borrowed; null for leaves (and, with an error set, when memory runs out).
+// Borrowed; null for leaves (and, with an error set, when memory runs out or the history cannot be told).
 Node *tape_grad_fn(Tensor *t);
 bool tape_view_requires_grad(const Tensor *view);      // slow part of requires_grad
 

@@ -8,6 +8,7 @@ namespace rushlight {
 namespace {
 
 constexpr uint32_t kAbsent = UINT32_MAX;
+uint64_t runs = 0;
 
 // Which task a node has: open addressing, since a run looks every edge up.
 class NodeMap {
@@ -103,6 +104,29 @@ bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t
   return bool(gradient);
 }
 
+// A GradientEdge: a tuple that starts with a node and a number.
+bool given_edge(PyObject *object, Node **node, uint32_t *index) {
+  if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) < 2 || !node_check(PyTuple_GET_ITEM(object, 0))) return false;
+  const unsigned long number = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(object, 1));
+  *node = reinterpret_cast<Node *>(PyTuple_GET_ITEM(object, 0));
+  if (PyErr_Occurred() || number >= (*node)->input_count) {
+    PyErr_Clear();
+    return false;
+  }
+  *index = uint32_t(number);
+  return true;
+}
+
+// What operators return for a real value may be complex, its real part counts; users must not rely on it.
+bool check_user_gradient(const Tensor *gradient, const Meta *expected) {
+  if (!expected || !is_complex(gradient->meta->dtype) || is_complex(expected->dtype)) return true;
+  PyErr_Format(PyExc_RuntimeError,
+               "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+               "got false: a gradient of dtype torch.%s was returned for a value of dtype torch.%s; return its .real",
+               dtype_name(gradient->meta->dtype), dtype_name(expected->dtype));
+  return false;
+}
+
 class Run {
  public:
   explicit Run(BackwardOptions options) : options_(options) {}
@@ -115,9 +139,15 @@ class Run {
   bool add_root(size_t i, PyObject *object, PyObject *gradient);
   bool add_target(PyObject *object);
   void limit() { limited_ = true; }
+  bool limited() const { return limited_; }
   bool discover();
   bool execute();
   PyObject *captured();
+  uint64_t number() const { return number_; }
+  bool will_run(const Node *node) const {
+    const uint32_t task = map_.find(node);
+    return task != kAbsent && wanted(tasks_[task]);
+  }
 
  private:
   struct Root {
@@ -150,6 +180,7 @@ class Run {
   void clear(Task &task);
 
   BackwardOptions options_;
+  uint64_t number_ = ++runs;
   bool limited_ = false;      // only what the targets need runs
   std::vector<Task> tasks_;
   NodeMap map_;
@@ -170,8 +201,7 @@ uint32_t Run::task_of(Node *node) {
   return task;
 }
 
-TensorRef root_gradient(size_t i, Tensor *root, PyObject *gradient) {
-  const Meta *m = root->meta;
+TensorRef root_gradient(size_t i, const Meta *m, PyObject *gradient) {
   if (gradient == Py_None) {
     if (m->numel != 1) {
       PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for scalar outputs (output %zu has shape "
@@ -179,8 +209,8 @@ TensorRef root_gradient(size_t i, Tensor *root, PyObject *gradient) {
       return {};
     }
     if (!is_floating(m->dtype)) {
-      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for real scalar outputs but got %s",
-                   dtype_scalar_name(m->dtype));
+      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for real scalar outputs but got torch.%s",
+                   dtype_name(m->dtype));
       return {};
     }
     return tensor_ones(m);
@@ -205,6 +235,16 @@ TensorRef root_gradient(size_t i, Tensor *root, PyObject *gradient) {
 }
 
 bool Run::add_root(size_t i, PyObject *object, PyObject *given) {
+  Node *from;
+  uint32_t from_index;
+  if (given_edge(object, &from, &from_index)) {
+    const Meta *expected = expected_meta(from, from_index);
+    TensorRef gradient = expected ? root_gradient(i, expected, given) : TensorRef();
+    if (!expected) PyErr_Format(PyExc_RuntimeError, "element %zu of tensors is an edge that no gradient can take", i);
+    if (!gradient || !conform(gradient, expected, "backward", i)) return false;
+    roots_.push_back({task_of(from), from_index, std::move(gradient)});
+    return true;
+  }
   if (!tensor_check(object)) {
     PyErr_Format(PyExc_TypeError, "element %zu of tensors is of type '%s', not a tensor", i, Py_TYPE(object)->tp_name);
     return false;
@@ -217,13 +257,19 @@ bool Run::add_root(size_t i, PyObject *object, PyObject *given) {
     PyErr_Format(PyExc_RuntimeError, "element %zu of tensors does not require grad and does not have a grad_fn", i);
     return false;
   }
-  TensorRef gradient = root_gradient(i, root, given);
+  TensorRef gradient = root_gradient(i, root->meta, given);
   if (!gradient || !conform(gradient, root->meta, "backward", i)) return false;
   roots_.push_back({task_of(node.get()), edge.index, std::move(gradient)});
   return true;
 }
 
 bool Run::add_target(PyObject *object) {
+  Node *from;
+  uint32_t from_index;
+  if (given_edge(object, &from, &from_index)) {
+    targets_.push_back({Ref<Node>::borrow(from), from_index, {}});
+    return true;
+  }
   if (!tensor_check(object)) {
     PyErr_Format(PyExc_TypeError, "inputs must be tensors, but got '%s'", Py_TYPE(object)->tp_name);
     return false;
@@ -371,6 +417,7 @@ bool Run::run_node(Task &task, Tensor **given) {
   if (!node_apply(node, given, results)) return false;
   if (!options_.keep_graph) node_release(node);
   if (node->extras && !run_node_hooks(node, results, given)) return false;
+  if (anomaly_mode && !anomaly_check(node, results)) return false;
   clear(task);
   for (uint32_t k = 0; k < node->edges.count; ++k) {
     const Edge edge = node->edges[k];
@@ -378,6 +425,7 @@ bool Run::run_node(Task &task, Tensor **given) {
     const uint32_t next = map_.find(edge.node);
     if (!wanted(tasks_[next])) continue;
     if (results[k]) {
+      if (node->custom && !check_user_gradient(results[k].get(), expected_meta(edge.node, edge.index))) return false;
       if (!conform(results[k], expected_meta(edge.node, edge.index), node_name(node), k)) return false;
       if (!deliver(next, edge.index, std::move(results[k]))) return false;
     }
@@ -412,7 +460,14 @@ bool Run::step(uint32_t index) {
   } else {
     if (task.captured) capture(task, given);
     const bool leaf = task.node->kind == NodeKind::Accumulate;
-    if (!(leaf ? run_leaf(task, given) : run_node(task, given))) return false;
+    Node *outer = running_node;
+    running_node = task.node;
+    const bool good = leaf ? run_leaf(task, given) : run_node(task, given);
+    running_node = outer;
+    if (!good) {
+      if (anomaly_mode) anomaly_report(task.node);
+      return false;
+    }
   }
   Node *node = task.node;
   task.node = nullptr;
@@ -444,6 +499,39 @@ PyObject *Run::captured() {
   return result.release();
 }
 
+constinit thread_local const Run *current_run = nullptr;
+
+class CurrentRun {
+ public:
+  explicit CurrentRun(const Run *run) : previous_(current_run) { current_run = run; }
+  ~CurrentRun() { current_run = previous_; }
+  CurrentRun(const CurrentRun &) = delete;
+
+ private:
+  const Run *previous_;
+};
+
+PyObject *backward_number(PyObject *, PyObject *) {
+  if (!current_run) return PyLong_FromLong(-1);
+  return PyLong_FromUnsignedLongLong(current_run->number());
+}
+
+PyObject *will_run(PyObject *, PyObject *node) {
+  if (node_check(node)) {
+    return PyBool_FromLong(current_run && current_run->will_run(reinterpret_cast<Node *>(node)));
+  }
+  PyErr_Format(PyExc_TypeError, "will_run(): expected a node, got '%s'", Py_TYPE(node)->tp_name);
+  return nullptr;
+}
+
+PyObject *accumulates(PyObject *, PyObject *) { return PyBool_FromLong(current_run && !current_run->limited()); }
+
+PyMethodDef functions[] = {
+    {"accumulates", accumulates, METH_NOARGS, "Does the running backward pass add to the .grad of all leaves?"},
+    {"backward_number", backward_number, METH_NOARGS, "A number of this thread's running backward pass; -1: none."},
+    {"will_run", will_run, METH_O, "Is this node among those that the running backward pass runs?"},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyObject *run(PyObject *tensors, PyObject *gradients, PyObject *inputs, BackwardOptions options) {
   Run run(options);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors); ++i) {
@@ -456,12 +544,15 @@ PyObject *run(PyObject *tensors, PyObject *gradients, PyObject *inputs, Backward
     }
   }
   GradMode mode(options.create_graph);
+  CurrentRun current(&run);
   if (!run.discover() || !run.execute()) return nullptr;
   if (inputs && !options.accumulate) return run.captured();
   return PyTuple_New(0);
 }
 
 }  // namespace
+
+int init_engine(PyObject *module) { return PyModule_AddFunctions(module, functions); }
 
 PyObject *run_backward(PyObject *tensors, PyObject *gradients, PyObject *inputs, BackwardOptions options) {
   if (Py_EnterRecursiveCall(" in a backward pass started by a hook")) return nullptr;

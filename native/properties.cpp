@@ -83,7 +83,12 @@ PyObject *get_is_leaf(PyObject *self, void *) {
 PyObject *get_grad(PyObject *self, void *) {
   Tensor *t = as_tensor(self);
   if (t->autograd && t->autograd->grad) return Py_NewRef(t->autograd->grad);
-  if (!is_leaf(t) && !t->autograd->retains_grad &&
+  bool leaf = is_leaf(t);
+  if (PyErr_Occurred()) {  // a view whose history cannot be told any more has one
+    PyErr_Clear();
+    leaf = false;
+  }
+  if (!leaf && !t->autograd->retains_grad &&
       PyErr_WarnEx(PyExc_UserWarning,
                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                    "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
@@ -176,6 +181,7 @@ int tensor_set_requires_grad(Tensor *t, bool required) {
                             "differentiation use var_no_grad = var.detach().");
     return -1;
   }
+  if (PyErr_Occurred()) return -1;
   if (required && !is_differentiable(t->meta->dtype)) {
     PyErr_SetString(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
     return -1;

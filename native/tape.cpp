@@ -21,6 +21,27 @@ const char kNoGradView[] =
     "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
     "the inplace to be tracked).";
 
+// A view that a user's Function returned is being written, or (indirectly) its base was.
+void raise_function_view(const Node *node, uint32_t output, bool indirectly) {
+  std::string name = node_name(node);
+  if (name.ends_with("Backward")) name.resize(name.size() - std::string("Backward").size());
+  uint32_t outputs = 0;
+  for (uint32_t i = 0; i < node->metas.count; ++i) {
+    const Meta *meta = node->metas.items[i];
+    outputs += meta && is_differentiable(meta->dtype);
+  }
+  const char *why =
+      outputs > 1 ? "This view is the output of a function that returns multiple views. Such functions do not allow "
+                    "the output views to be modified inplace. You should replace the inplace operation by an "
+                    "out-of-place one."
+                  : "This view was created inside a custom Function (or because an input was returned as-is) and the "
+                    "autograd logic to handle view+inplace would override the custom backward associated with the "
+                    "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+                    "cloning the output of the custom Function.";
+  PyErr_Format(PyExc_RuntimeError, "Output %u of %s is a view and %s modified inplace. %s", output, name.c_str(),
+               indirectly ? "its base or another view of its base has been" : "is being", why);
+}
+
 void release_all(std::vector<SavedValue> &saved) {
   for (SavedValue &value : saved) saved_release(value);
   saved.clear();
@@ -111,8 +132,12 @@ int regenerate_view(Tensor *view) {
 // The base gets a new history that runs through the node.
 int rebase_view(Node *node, uint32_t output, Tensor *view, int32_t self_edge) {
   Tensor *base = view->autograd->base;
-  if (view->autograd->no_grad_view) {
-    PyErr_SetString(PyExc_RuntimeError, kNoGradView);
+  if (const Autograd *a = view->autograd; a->no_grad_view) {
+    if (a->grad_fn && a->grad_fn->custom) {
+      raise_function_view(a->grad_fn, a->output_index, false);
+    } else {
+      PyErr_SetString(PyExc_RuntimeError, kNoGradView);
+    }
     return -1;
   }
   PyTypeObject *type = node_type("CopySlices");
@@ -193,9 +218,38 @@ int attach_output(Recipe *recipe, Node *node, uint32_t output, Tensor *t, Tensor
   return 0;
 }
 
+// Hands all that the node saved to the hooks that are in force. These may run anything, the node itself included.
+int pack_saved(Recipe *recipe, Node *node, Tensor *const *inputs, Tensor *const *outputs) {
+  std::vector<SavedValue> saved;
+  saved.swap(node->saved);
+  bool good = true;
+  for (size_t k = 0; good && saved_hooks && k < saved.size(); ++k) {
+    const int index = recipe->saved[k].index;
+    Tensor *t = nullptr;
+    const Edge *edge = nullptr;
+    if (saved[k].kind == SavedValue::Input) {
+      t = inputs[index];
+      for (size_t i = 0; i < recipe->grad_inputs.size(); ++i) {
+        if (recipe->grad_inputs[i] == index) edge = &node->edges[i];
+      }
+    } else if (saved[k].kind == SavedValue::Output) {
+      t = outputs[index];
+    }
+    good = saved_pack(saved[k], t, edge);
+  }
+  saved.swap(node->saved);
+  return good ? 0 : -1;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- history of tensors
+
+int tape_write_history(Tensor *t, Node *node, uint32_t index, int32_t self_edge) {
+  if (!tensor_autograd(t)) return -1;
+  if (t->autograd->base && shows_base(t)) return rebase_view(node, index, t, self_edge);
+  return tape_set_history(t, node, index);
+}
 
 int tape_set_history(Tensor *t, Node *node, uint32_t index) {
   Autograd *a = tensor_autograd(t);
@@ -219,6 +273,10 @@ Node *tape_grad_fn(Tensor *t) {
   Autograd *a = t->autograd;
   if (!a) return nullptr;
   if (!a->base || a->requires_grad || a->view_version == t->storage->version) return a->grad_fn;
+  if (a->no_grad_view && a->grad_fn && a->grad_fn->custom && shows_base(t)) {
+    raise_function_view(a->grad_fn, a->output_index, true);
+    return nullptr;
+  }
   if (a->no_grad_view || !shows_base(t) || (!a->grad_fn && !requires_grad(a->base))) return a->grad_fn;
   return regenerate_view(t) < 0 ? nullptr : a->grad_fn;
 }
@@ -308,7 +366,7 @@ int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, s
     node->metas[j] = output->meta;
     if (attach_output(recipe, node.get(), uint32_t(j), output, inputs) < 0) return -1;
   }
-  return 0;
+  return saved_hooks ? pack_saved(recipe, node.get(), inputs, outputs) : 0;
 }
 
 int tape_check_inplace(Tensor *t, const char *name) {

@@ -111,6 +111,7 @@ struct Node {
   ViewKind view_kind;      // View
   bool released;           // saved values were freed by a backward pass
   bool shared;             // a CopySlices node runs it too: saved values live as long as the node
+  bool custom;             // Python: an instance of a FunctionNode class, without callable
   unsigned long accumulating;  // Accumulate: the thread that is adding to the leaf's gradient, or 0
   uint32_t input_count;    // gradients taken: outputs, then hidden values
   InlineArray<Edge, 3> edges;
@@ -134,6 +135,7 @@ const char *node_name(const Node *node);    // "AddBackward0"
 // tape_node.cpp
 PyTypeObject *node_type(const char *name);  // borrowed from a table of all types; null with an error set
 Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t inputs);
+void node_initialize(Node *node, NodeKind kind, uint32_t inputs);  // all but the edges
 NodeExtras *node_extras(Node *node);          // allocated at the first call; null with an error set
 void node_release_saved(Node *node);
 void recipe_decref(Recipe *recipe);
@@ -142,6 +144,8 @@ int init_node(PyObject *module);
 // tape.cpp
 bool edge_of(Tensor *t, Edge *edge);          // the edge that gradients of t take; false with an error set
 int tape_set_history(Tensor *t, Node *node, uint32_t index);  // also moves what retain_grad() asked for
+// Output `index` of the node was written into t, to whose former value edge `self_edge` of the node leads (-1: none).
+int tape_write_history(Tensor *t, Node *node, uint32_t index, int32_t self_edge);
 NodeExtras::TensorHooks *tensor_hooks(Node *node, uint32_t index);  // added if absent; null with an error set
 Node *accumulator_of(Tensor *leaf);           // new reference
 
@@ -179,6 +183,24 @@ struct BackwardOptions {
   bool keep_graph, create_graph, allow_unreachable, accumulate;
 };
 PyObject *run_backward(PyObject *tensors, PyObject *gradients, PyObject *inputs, BackwardOptions options);
+
+int init_engine(PyObject *module);
+
+// tape_tools.cpp
+extern constinit thread_local PyObject *saved_hooks;  // (pack, unpack, those below or None), or null
+extern constinit thread_local Node *running_node;     // borrowed; of the innermost backward pass
+extern bool anomaly_mode;
+// Hands a saved value to the pack hook; `t`: the tensor it came from, or null; `edge`: where its gradients go.
+bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge);
+PyObject *saved_unpack_hooked(Node *node, const SavedValue &value);
+bool anomaly_record(Node *node);                                  // notes the stack; false with an error set
+void anomaly_report(Node *node);
+bool anomaly_check(Node *node, const Gradients &results);         // false with an error set if there are NaNs
+PyObject *node_call(PyObject *self, PyObject *args, PyObject *keywords);
+int init_tools(PyObject *module);
+
+// tape_function.cpp
+int init_function(PyObject *module);
 
 // tape_hooks.cpp
 int retain_gradient(Tensor *t);                                   // Tensor.retain_grad(); -1 with an error set

@@ -74,11 +74,13 @@ bool take_gradients(Node *node, ObjectRef object, Gradients &results) {
 }
 
 bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
-  if (node->released) return raise_twice();
   const size_t saved = node->saved.size();
+  // Values are missing after a run that freed them, and while hooks are given them one by one.
+  if (node->released || saved != node->recipe->saved.size()) return raise_twice();
   Arguments arguments(saved + node->input_count);
   size_t unpacked = 0;
-  while (unpacked < saved && (arguments[unpacked] = saved_unpack(node, node->saved[unpacked]))) ++unpacked;
+  while (unpacked < node->saved.size() && (arguments[unpacked] = saved_unpack(node, node->saved[unpacked]))) ++unpacked;
+  if (unpacked < saved && !PyErr_Occurred()) raise_twice();  // an unpack hook ran the graph
   ObjectRef object;
   if (unpacked == saved) {
     for (uint32_t i = 0; i < node->input_count; ++i) arguments[saved + i] = or_none(given[i]);
@@ -88,7 +90,19 @@ bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
   return take_gradients(node, std::move(object), results);
 }
 
+// A FunctionNode class computes its gradients itself.
+bool apply_function(Node *node, Tensor *const *given, Gradients &results) {
+  static PyObject *name = PyUnicode_InternFromString("_backward");
+  if (!name) return false;
+  Arguments arguments(size_t(node->input_count) + 1);
+  arguments[0] = as_object(node);
+  for (uint32_t i = 0; i < node->input_count; ++i) arguments[i + 1] = or_none(given[i]);
+  ObjectRef object(PyObject_VectorcallMethod(name, arguments.data(), arguments.size(), nullptr));
+  return take_gradients(node, std::move(object), results);
+}
+
 bool apply_python(Node *node, Tensor *const *given, Gradients &results) {
+  if (node->custom) return apply_function(node, given, results);
   if (!node->callable) return raise_twice();
   Arguments arguments(node->input_count);
   for (uint32_t i = 0; i < node->input_count; ++i) arguments[i] = or_none(given[i]);
@@ -410,6 +424,7 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
 
 void node_release(Node *node) {
   if (!node->shared) node_release_saved(node);
+  if (node->custom && !node->shared) node->released = true;
   if (node->kind == NodeKind::CopySlices && node->slices) {
     Node *function = node->slices->function;
     node->slices->function = nullptr;

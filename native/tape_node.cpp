@@ -72,7 +72,9 @@ void destroy(Node *node) {
   node->saved.~vector();
   node->arguments.~vector();
   PyTypeObject *type = Py_TYPE(as_object(node));
-  if (pooled < kPoolSize) {
+  if (node->custom) {
+    PyObject_GC_Del(node);
+  } else if (pooled < kPoolSize) {
     pool[pooled++] = node;
   } else {
     PyObject_GC_Del(node);
@@ -102,7 +104,7 @@ void node_dealloc(PyObject *self) {
 
 int node_traverse(PyObject *self, visitproc visit, void *arg) {
   Node *node = reinterpret_cast<Node *>(self);
-  Py_VISIT(Py_TYPE(self));
+  if (!node->custom) Py_VISIT(Py_TYPE(self));  // else subtype_traverse() visits it
   for (Edge &edge : node->edges) Py_VISIT(as_object(edge.node));
   for (SavedValue &value : node->saved) {
     Py_VISIT(as_object(value.tensor));
@@ -240,6 +242,23 @@ const char *node_name(const Node *node) {
   return dot ? dot + 1 : full;
 }
 
+void node_initialize(Node *node, NodeKind kind, uint32_t inputs) {
+  node->sequence = kind == NodeKind::Accumulate ? UINT64_MAX : next_sequence++;
+  node->kind = kind;
+  node->view_kind = ViewKind::Alias;
+  node->released = node->shared = node->custom = false;
+  node->accumulating = 0;
+  node->input_count = inputs;
+  new (&node->saved) std::vector<SavedValue>();
+  new (&node->arguments) std::vector<int64_t>();
+  node->recipe = nullptr;
+  node->extras = nullptr;
+  node->edges.items = nullptr;
+  node->edges.count = 0;
+  node->metas.items = nullptr;
+  node->metas.count = 0;
+}
+
 Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t inputs) {
   Node *node;
   if (pooled) {
@@ -249,23 +268,16 @@ Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t input
     node = PyObject_GC_New(Node, type);
     if (!node) return nullptr;
   }
-  node->sequence = kind == NodeKind::Accumulate ? UINT64_MAX : next_sequence++;
-  node->kind = kind;
-  node->view_kind = ViewKind::Alias;
-  node->released = node->shared = false;
-  node->accumulating = 0;
-  node->input_count = inputs;
-  new (&node->saved) std::vector<SavedValue>();
-  new (&node->arguments) std::vector<int64_t>();
-  node->recipe = nullptr;
-  node->extras = nullptr;
-  node->metas.items = nullptr;
-  node->metas.count = 0;
+  node_initialize(node, kind, inputs);
   const bool allocated = node->edges.allocate(edges);
   PyObject_GC_Track(node);
   if (!allocated) {
     Py_DECREF(as_object(node));
     PyErr_NoMemory();
+    return nullptr;
+  }
+  if (anomaly_mode && kind != NodeKind::Accumulate && !anomaly_record(node)) {
+    Py_DECREF(as_object(node));
     return nullptr;
   }
   return node;
@@ -302,6 +314,7 @@ int init_node(PyObject *module) {
   NodeType.tp_traverse = node_traverse;
   NodeType.tp_clear = node_clear;
   NodeType.tp_repr = node_repr;
+  NodeType.tp_call = node_call;
   NodeType.tp_methods = methods;
   NodeType.tp_getset = properties;
   if (PyType_Ready(&NodeType) < 0) return -1;

@@ -128,7 +128,10 @@ PyMethodDef functions[] = {
 }  // namespace
 
 int init_tape(PyObject *module) {
-  if (init_node(module) < 0 || init_hooks(module) < 0) return -1;
+  if (init_node(module) < 0 || init_function(module) < 0 || init_hooks(module) < 0 || init_tools(module) < 0 ||
+      init_engine(module) < 0) {
+    return -1;
+  }
   return PyModule_AddFunctions(module, functions);
 }
 

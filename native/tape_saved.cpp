@@ -62,6 +62,7 @@ bool saved_pack_check(const SavedValue &value) {
 
 PyObject *saved_unpack(Node *node, const SavedValue &value) {
   if (value.kind == SavedValue::Object) return Py_NewRef(value.object ? value.object : Py_None);
+  if (value.object) return saved_unpack_hooked(node, value);
   if (value.tensor) {
     const uint32_t version = value.tensor->storage->version;
     if (version != value.version) return raise_modified(node, value, value.tensor->meta, version);

@@ -27,6 +27,8 @@ from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
 from ._core import is_grad_enabled as is_grad_enabled
 from ._core import set_num_threads as set_num_threads
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import no_grad as no_grad

@@ -1349,6 +1349,20 @@ class Direct:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     function: Any
 
+class FunctionNode(Node):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def _attach(self, *args: Any, **kwargs: Any) -> Any:
+        """_attach(tensor, index, written, edge): the tensor is output number index."""
+    def _connect(self, *args: Any, **kwargs: Any) -> Any:
+        """_connect(inputs): gradients go to these tensors."""
+    def _describe_outputs(self, *args: Any, **kwargs: Any) -> Any:
+        """_describe_outputs(outputs): what gradients must look like."""
+    def _save(self, *args: Any, **kwargs: Any) -> Any:
+        """_save(tensors): keep these tensors for the backward pass."""
+    def _zeros(self, *args: Any, **kwargs: Any) -> Any:
+        """_zeros(index): zeros for an output that has no gradient; None if it is no tensor."""
+    saved_tensors: Any
+
 class Generator:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def fill(self, *args: Any, **kwargs: Any) -> Any:
@@ -1373,6 +1387,7 @@ class Kernel:
 
 class Node:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def _sequence_nr(self, *args: Any, **kwargs: Any) -> Any:
         """Nodes made later have higher numbers and run first."""
     metadata: Any
@@ -1406,6 +1421,9 @@ class Size(tuple[_int, ...]):
     def numel(self, *args: Any, **kwargs: Any) -> Any:
         """The number of elements of a tensor of this size."""
 
+def accumulates(*args: Any, **kwargs: Any) -> Any:
+    """Does the running backward pass add to the .grad of all leaves?"""
+
 def alias_as(*args: Any, **kwargs: Any) -> Any:
     """alias_as(cls, tensor): a view of the tensor as an instance of cls."""
 
@@ -1414,6 +1432,12 @@ def allocator_statistics(*args: Any, **kwargs: Any) -> Any:
 
 def attach_node(*args: Any, **kwargs: Any) -> Any:
     """attach_node(backward, name, inputs, outputs): make outputs depend on inputs through backward(*gradients of outputs), which returns a tuple with one gradient or None per input. The node, or None if nothing was recorded. backward.release(), if there is one, is called when the graph is not kept."""
+
+def backward_number(*args: Any, **kwargs: Any) -> Any:
+    """A number of this thread's running backward pass; -1: none."""
+
+def current_node(*args: Any, **kwargs: Any) -> Any:
+    """The node that a backward pass of this thread is running, or None."""
 
 def default_generator(*args: Any, **kwargs: Any) -> Any:
     """The generator used when none is given."""
@@ -1436,6 +1460,15 @@ def get_mode_bits(*args: Any, **kwargs: Any) -> Any:
 def get_num_threads() -> _int:
     """The number of threads that work on one operator."""
 
+def has_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """Does this thread have hooks for saved tensors?"""
+
+def increment_version(*args: Any, **kwargs: Any) -> Any:
+    """increment_version(tensor): count a write that was not seen."""
+
+def is_differentiable_view(*args: Any, **kwargs: Any) -> Any:
+    """Is the tensor a view whose writes reach another tensor's history?"""
+
 def is_grad_enabled() -> _bool:
     """Are operators recorded for the backward pass?"""
 
@@ -1447,6 +1480,12 @@ def is_inference_mode_enabled() -> _bool:
 
 def plan_count(*args: Any, **kwargs: Any) -> Any:
     """The number of plans that are alive."""
+
+def pop_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """Undo the last push_saved_hooks() of this thread."""
+
+def push_saved_hooks(*args: Any, **kwargs: Any) -> Any:
+    """push_saved_hooks(pack, unpack): what operators of this thread save from now on goes through these functions."""
 
 def register(*args: Any, **kwargs: Any) -> Any:
     """register(name, object): make a Python object known to the core."""
@@ -1468,6 +1507,9 @@ def run_backward(*args: Any, **kwargs: Any) -> Any:
 
 def same_storage(*args: Any, **kwargs: Any) -> Any:
     """same_storage(a, b): whether two tensors share their memory."""
+
+def set_anomaly_mode(*args: Any, **kwargs: Any) -> Any:
+    """Switch on or off that nodes note the stack at which they were made; the former state."""
 
 def set_data(*args: Any, **kwargs: Any) -> Any:
     """set_data(tensor, other): give a tensor the other's layout and memory."""
@@ -1507,3 +1549,6 @@ def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
 
 def to_numpy(*args: Any, **kwargs: Any) -> Any:
     """to_numpy(tensor): a NumPy array that shares the tensor's memory."""
+
+def will_run(*args: Any, **kwargs: Any) -> Any:
+    """Is this node among those that the running backward pass runs?"""

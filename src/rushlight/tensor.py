@@ -79,6 +79,7 @@ CORE_OPERATORS = (
     "fill_",
     "unbind",
     "ones_like",
+    "stack",
 )
 
 

@@ -1,7 +1,10 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
+from . import functional, graph
 from . import tensor_methods as _tensor_methods  # attaches the methods
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad
+from .function import Function
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -10,14 +13,22 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
+    "Function",
     "backward",
+    "detect_anomaly",
     "enable_grad",
+    "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

@@ -7,12 +7,13 @@ from typing import Any, TypeAlias
 
 from .. import _core
 from .._core import Tensor
+from .graph import GradientEdge
 
 Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
 
 
 def _as_tuple(values: Any) -> tuple[Any, ...]:
-    return (values,) if isinstance(values, Tensor) else tuple(values)
+    return (values,) if isinstance(values, Tensor | GradientEdge) else tuple(values)
 
 
 def _gradients(gradients: Any, count: int) -> tuple[Any, ...]:
@@ -74,19 +75,14 @@ def grad(
         )
     if not only_inputs:
         raise ValueError("only_inputs=False is not supported: use backward() to add to all leaves")
-    if is_grads_batched:
-        raise NotImplementedError(
-            "grad(): is_grads_batched=True is not supported yet; call grad() once per gradient"
-        )
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
     gradients = _gradients(grad_outputs, len(outputs))
     allow_unused = bool(allow_unused) or materialize_grads
-    results = _core.run_backward(
-        outputs, gradients, keep, create_graph, inputs, allow_unused, False
-    )
+    run = _run_batched if is_grads_batched else _core.run_backward
+    results = run(outputs, gradients, keep, create_graph, inputs, allow_unused, False)
     if not materialize_grads:
         return results
     zeros_like = _core.registered("zeros_like")
@@ -94,3 +90,39 @@ def grad(
         zeros_like(x) if result is None else result
         for x, result in zip(inputs, results, strict=True)
     )
+
+
+def _run_batched(
+    outputs: tuple[Any, ...],
+    gradients: tuple[Any, ...],
+    keep: bool,
+    create_graph: bool,
+    inputs: tuple[Any, ...],
+    allow_unused: bool,
+    accumulate: bool,
+) -> tuple[Any, ...]:
+    """One backward pass for each gradient of a batch; results are stacked."""
+    sizes = {len(g) for g in gradients if isinstance(g, Tensor) and g.ndim}
+    if len(sizes) != 1 or any(isinstance(g, Tensor) and not g.ndim for g in gradients):
+        shapes = [tuple(g.shape) for g in gradients if isinstance(g, Tensor)]
+        raise ValueError(
+            "grad(): with is_grads_batched=True each of grad_outputs must have a leading batch "
+            f"dim of one size, but the shapes are {shapes}"
+        )
+    (count,) = sizes
+    rows = [
+        _core.run_backward(
+            outputs,
+            tuple([None if g is None else g[i] for g in gradients]),
+            keep or i + 1 < count,
+            create_graph,
+            inputs,
+            allow_unused,
+            accumulate,
+        )
+        for i in range(count)
+    ]
+    stack, zeros = _core.registered("stack"), _core.registered("zeros_like")
+    if not rows:
+        return tuple([zeros(x).unsqueeze(0)[:0] for x in inputs])
+    return tuple([None if row[0] is None else stack(row) for row in zip(*rows, strict=True)])

@@ -225,6 +225,9 @@ def other_class(name: str, cls: type) -> str:
         if "__call__" in cls.__dict__
         else ""
     )
+    parent = cls.__bases__[0]
+    if getattr(_core, parent.__name__, None) is parent:
+        base = f"({parent.__name__})"
     return f"class {name}{base}:\n" + (constructor + call + "".join(members) or "    ...\n")
 
 

@@ -1,0 +1,379 @@
+"""`Function`: operators whose gradients the user states."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import _core
+from .._core import Tensor
+
+
+class FunctionCtx:
+    """What a `Function`'s static methods get as `ctx`: carries values to the backward pass."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+    to_save: tuple[Tensor | None, ...] | None = None
+    saved_for_forward: tuple[Tensor | None, ...] | None = None
+    dirty_tensors: tuple[Tensor, ...] | None = None
+    non_differentiable: tuple[Tensor, ...] | None = None
+    materialize_grads: bool = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`.
+
+        Call it at most once. Other tensors than inputs and outputs may be saved too, but gradients
+        of the backward pass do not reach them.
+        """
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for `jvp`, which finds them in `ctx.saved_tensors`."""
+        for tensor in tensors:
+            if not (tensor is None or isinstance(tensor, Tensor)):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should "
+                    "save non-tensors as attributes on ctx."
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """State which inputs `forward` changes in place; each must be among the outputs."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """State which outputs have no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for outputs without gradient."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(_core.FunctionNode, FunctionCtx):
+    """The node of one call of a `Function`, which is also its `ctx`."""
+
+    _forward_cls: type[Function]
+    _tensor_arguments: tuple[bool, ...] = ()
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
+    def apply(self, *args: Any) -> Any:
+        """What the user's `backward` (or `vjp`) makes of the gradients of the outputs."""
+        function = self._forward_cls
+        if function.vjp is Function.vjp:
+            return function.backward(self, *args)
+        if function.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return function.vjp(self, *args)
+
+    def _backward(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Gradients of the tensors among the arguments; called by the tape."""
+        given: Iterable[Tensor | None] = gradients
+        if self.materialize_grads:
+            given = [self._zeros(i) if g is None else g for i, g in enumerate(gradients)]
+        results = self.apply(*given)
+        if not isinstance(results, tuple):
+            results = (results,)
+        kinds = self._tensor_arguments
+        if all(surplus is None for surplus in results[len(kinds) :]):
+            results = results[: len(kinds)]
+        if len(results) != len(kinds):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{len(kinds)}, got {len(results)})"
+            )
+        wanted = []
+        for position, (result, is_tensor) in enumerate(zip(results, kinds), 1):
+            if is_tensor:
+                if result is not None and not isinstance(result, Tensor):
+                    raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+                wanted.append(result)
+            elif result is not None:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position "
+                    f"{position}, but the corresponding forward input was not a Variable"
+                )
+        return tuple(wanted)
+
+
+class FunctionMeta(type):
+    """Makes the class of nodes of each `Function`."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+
+
+class Function(metaclass=FunctionMeta):
+    """Base class of operators with gradients of their own.
+
+    Subclasses define static methods: `forward(ctx, *args)` (or `forward(*args)` together with
+    `setup_context(ctx, inputs, output)`) and `backward(ctx, *gradients of outputs)`, which returns
+    a gradient or None for each argument. Call the operator with `apply`.
+
+    Example:
+        >>> class Exp(Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         result = x.exp()
+        ...         ctx.save_for_backward(result)
+        ...         return result
+        ...     @staticmethod
+        ...     def backward(ctx, gradient):
+        ...         (result,) = ctx.saved_tensors
+        ...         return gradient * result
+        >>> Exp.apply(x)
+    """
+
+    _backward_cls: type[BackwardCFunction]
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; nothing in it is recorded."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Note on `ctx` what `backward` needs; for a `forward` without the parameter `ctx`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Turn gradients of outputs into gradients of arguments."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Turn tangents of arguments into tangents of outputs (forward mode)."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """Compute a batch of calls at once; returns outputs and their batch dims."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method "
+            "or set generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the operator."""
+        separate = cls.setup_context is not Function.setup_context
+        if separate or kwargs:
+            args = _bound(cls.forward, separate, args, kwargs)
+        ctx = cls._backward_cls()
+        ctx._tensor_arguments = tuple([isinstance(arg, Tensor) for arg in args])
+        tensors = tuple([arg for arg in args if isinstance(arg, Tensor)])
+        needed = tuple([isinstance(arg, Tensor) and arg.requires_grad for arg in args])
+        ctx.needs_input_grad = needed
+        recorded = _core.is_grad_enabled() and any(needed)
+        if recorded:
+            ctx._connect(tensors)
+        enabled = _core.set_grad_enabled(False)
+        try:
+            if separate:
+                output = cls.forward(*args)
+                cls.setup_context(ctx, args, output)
+            else:
+                output = cls.forward(ctx, *args)
+        finally:
+            _core.set_grad_enabled(enabled)
+        return _Outputs(ctx, tensors, recorded, separate).finish(output)
+
+
+def _bound(
+    forward: Callable[..., Any], separate: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """All arguments by position, defaults included."""
+    leading = () if separate else (None,)
+    bound = inspect.signature(forward).bind(*leading, *args, **kwargs)
+    bound.apply_defaults()
+    return bound.args[len(leading) :]
+
+
+def _ids(tensors: Any, method: str) -> set[int]:
+    for tensor in tensors or ():
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError(f"{method}, but got an object of type {type(tensor).__name__}")
+    return {id(tensor) for tensor in tensors or ()}
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """A view of the whole tensor that has no history."""
+    enabled = _core.set_grad_enabled(False)
+    try:
+        return tensor.view_as(tensor)
+    finally:
+        _core.set_grad_enabled(enabled)
+
+
+class _Outputs:
+    """Gives the outputs of one call their place in the graph."""
+
+    def __init__(
+        self, ctx: BackwardCFunction, tensors: tuple[Tensor, ...], recorded: bool, separate: bool
+    ) -> None:
+        self.ctx = ctx
+        self.recorded = recorded
+        self.edges = {id(tensor): i for i, tensor in reversed(list(enumerate(tensors)))}
+        self.dirty = _ids(ctx.dirty_tensors, "mark_dirty can only accept variables")
+        self.constant = _ids(
+            ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments"
+        )
+        self.saved = {id(t) for t in ctx.to_save or ()} if separate else set()
+
+    def finish(self, output: Any) -> Any:
+        """What `apply` returns for what `forward` returned."""
+        ctx = self.ctx
+        outputs = output if isinstance(output, tuple) else (output,)
+        if not self.dirty <= {id(each) for each in outputs}:
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
+        for tensor in ctx.dirty_tensors or ():
+            _core.increment_version(tensor)
+        if self.recorded:
+            ctx._describe_outputs(outputs)
+        results = tuple(
+            [
+                self.place(i, each, len(outputs)) if isinstance(each, Tensor) else each
+                for i, each in enumerate(outputs)
+            ]
+        )
+        if self.recorded and ctx.to_save:
+            ctx._save(ctx.to_save)
+        ctx.to_save = ctx.saved_for_forward = ctx.dirty_tensors = ctx.non_differentiable = None
+        return results if isinstance(output, tuple) else results[0]
+
+    def place(self, index: int, tensor: Tensor, count: int) -> Tensor:
+        """The output as the caller gets it: attached to the graph where it is differentiable."""
+        is_input, is_written = id(tensor) in self.edges, id(tensor) in self.dirty
+        differentiable = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+        if not self.recorded or not differentiable or id(tensor) in self.constant:
+            return self.without_gradient(tensor, is_input, is_written)
+        if is_written:
+            self.check_written(tensor, is_input, count)
+            self.ctx._attach(tensor, index, True, self.edges.get(id(tensor), -1))
+            return tensor
+        if is_input:
+            if id(tensor) in self.saved:
+                raise RuntimeError(
+                    "A input that has been returned as-is as output is being saved for backward. "
+                    "This is not supported if you override setup_context. You should return and "
+                    "save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
+                    "the forward function itself."
+                )
+            tensor = _alias(tensor)
+        self.ctx._attach(tensor, index, False, -1)
+        return tensor
+
+    def without_gradient(self, tensor: Tensor, is_input: bool, is_written: bool) -> Tensor:
+        """An output that does not depend differentiably on the arguments."""
+        if not tensor.requires_grad:
+            return _alias(tensor) if is_input and not is_written else tensor
+        if is_input:
+            return tensor.detach()
+        if _core.is_differentiable_view(tensor):
+            return tensor
+        return tensor.requires_grad_(False) if tensor.is_leaf else tensor.detach()
+
+    def check_written(self, tensor: Tensor, is_input: bool, count: int) -> None:
+        """Raise if the graph cannot express that this tensor was changed in place."""
+        if tensor.requires_grad and tensor.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place operation."
+            )
+        if not is_input:
+            warnings.warn(
+                "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an "
+                "input, there is no need to pass it to mark_dirty().",
+                stacklevel=5,
+            )
+        if _core.is_differentiable_view(tensor) and count > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, "
+                "your Function cannot return more than one Tensor. This is not supported by the "
+                "current autograd engine. You should either make sure the input is not a view "
+                "(using .clone() for example) or make your Function only return one Tensor "
+                "(potentially splitting it into two Functions: one doing the inplace that returns "
+                "a single Tensor and a second one that does the other operations)."
+            )
+
+
+class InplaceFunction(Function):
+    """A `Function` with a flag that says whether it works in place; kept for old programs."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+def once_differentiable(
+    fn: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Decorator of a `backward` that cannot be differentiated again: doing so raises an error."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        enabled = _core.set_grad_enabled(False)
+        try:
+            outputs = fn(ctx, *args)
+        finally:
+            _core.set_grad_enabled(enabled)
+        if not enabled or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return outputs
+        results = outputs if isinstance(outputs, tuple) else (outputs,)
+        results = tuple([x.detach() if isinstance(x, Tensor) else x for x in results])
+        tensors = tuple([x for x in results if isinstance(x, Tensor)])
+        parents = tuple([x.detach().requires_grad_() for x in tensors])
+        _core.attach_node(_refuse, "Error", parents, tensors)
+        return results
+
+    return wrapper
+
+
+def _refuse(*gradients: Any) -> Any:
+    raise RuntimeError(
+        "trying to differentiate twice a function that was marked with @once_differentiable"
+    )

@@ -1,0 +1,419 @@
+"""Checkpointing: trade time for memory by computing parts of the forward pass again when needed."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .. import _core, random
+from .._core import Tensor
+from ..autograd.engine import backward
+from ..autograd.function import Function
+from ..autograd.grad_mode import enable_grad
+from ..autograd.graph import saved_tensors_hooks
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+class CheckpointError(RuntimeError):
+    """Computing a checkpointed function again did not give what its first run gave."""
+
+
+class _StopRecomputationError(Exception):
+    """All tensors that are needed have been computed again."""
+
+
+class _Settings:
+    early_stop = True
+    debug: bool | None = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether recomputation stops as soon as all saved tensors are there (the default)."""
+    before = _Settings.early_stop
+    _Settings.early_stop = enable
+    try:
+        yield
+    finally:
+        _Settings.early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Overrides the argument `debug` of `checkpoint`."""
+    before = _Settings.debug
+    _Settings.debug = enabled
+    try:
+        yield
+    finally:
+        _Settings.debug = before
+
+
+def noop_context_fn() -> Contexts:
+    """Contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _random_state(state: Tensor | None) -> Iterator[None]:
+    """The default generator in this state, and back in its own afterwards."""
+    if state is None:
+        yield
+        return
+    before = random.get_rng_state()
+    random.set_rng_state(state)
+    try:
+        yield
+    finally:
+        random.set_rng_state(before)
+
+
+# ---------------------------------------------------------------- re-entrant
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs, tensors detached but with their `requires_grad`."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: ",
+            type(inputs).__name__,
+        )
+    return tuple(
+        [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs]
+    )
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no gradient can come out of a re-entrant checkpoint."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
+
+
+class CheckpointFunction(Function):
+    """Runs the function without recording, and again in a backward pass of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.state = random.get_rng_state() if preserve_rng_state else None
+        ctx.inputs = [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
+        return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        if not _core.accumulates():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+        inputs = list(ctx.inputs)
+        for place, tensor in zip(ctx.places, ctx.saved_tensors):
+            inputs[place] = tensor
+        detached = detach_variable(tuple(inputs))
+        with _random_state(ctx.state), enable_grad():
+            outputs = ctx.run_function(*detached)
+        pairs = [
+            (out, gradient)
+            for out, gradient in zip(_as_tuple(outputs), gradients)
+            if isinstance(out, Tensor) and out.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
+        found = [x.grad if isinstance(x, Tensor) else None for x in detached]
+        return None, None, *found
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+# ---------------------------------------------------------------- by hooks for saved tensors
+
+
+class _Holder:
+    """Stands in the graph for a tensor that will be computed again."""
+
+    __slots__ = ("__weakref__", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[int, Tensor] = {}  # by backward pass
+
+
+class _Frame:
+    """One call of a checkpointed function."""
+
+    def __init__(self, recompute: Callable[[], Any], early_stop: bool, check: Any) -> None:
+        self.recompute = recompute
+        self.early_stop = early_stop
+        self.check = check
+        self.holders: list[weakref.ref[_Holder]] = []
+        self.described: list[Any] = []
+        self.done: set[int] = set()
+        self.outside = 0
+
+    def hooks(self) -> saved_tensors_hooks:
+        """What the forward pass runs under."""
+        return saved_tensors_hooks(self.pack, self.unpack)
+
+    def pack(self, tensor: Tensor) -> _Holder:
+        holder = _Holder()
+        self.holders.append(weakref.ref(holder))
+        if self.check is not None:
+            self.described.append(self.check(tensor))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        number = _core.backward_number()
+        if number == -1:  # outside of a backward pass: each time anew
+            self.outside -= 1
+            number = self.outside - 1
+        if number not in self.done:
+            self.done.add(number)
+            self.run_again(number)
+        value = holder.values.pop(number, None)
+        if value is None:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
+                "so only once. Otherwise please open an issue with details on your use case."
+            )
+        return value
+
+    def run_again(self, number: int) -> None:
+        again = _Recomputation(self, number)
+        try:
+            with saved_tensors_hooks(again.pack, again.unpack), enable_grad():
+                self.recompute()
+        except _StopRecomputationError as stop:
+            if stop.args[0] is not again:
+                raise
+        again.compare()
+
+
+class _Recomputation:
+    """Fills the holders of a frame for one backward pass."""
+
+    def __init__(self, frame: _Frame, number: int) -> None:
+        self.frame = frame
+        self.number = number
+        self.count = 0
+        self.described: list[Any] = []
+
+    def pack(self, tensor: Tensor) -> Tensor:
+        frame = self.frame
+        index, self.count = self.count, self.count + 1
+        if frame.check is not None:
+            self.described.append(frame.check(tensor))
+        kept = tensor.detach()
+        if index < len(frame.holders):
+            holder = frame.holders[index]()
+            if holder is not None:
+                holder.values[self.number] = kept
+        if frame.early_stop and self.count == len(frame.holders):
+            raise _StopRecomputationError(self)
+        return kept
+
+    def unpack(self, tensor: Tensor) -> Tensor:
+        """A backward pass inside of the function uses its own tensors."""
+        return tensor
+
+    def compare(self) -> None:
+        """Raise if the two runs saved different tensors."""
+        expected = len(self.frame.holders)
+        if self.count != expected:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {expected}\n"
+                f"Number of tensors saved during recomputation: {self.count}"
+            )
+        different = [
+            f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}"
+            for i, (was, now) in enumerate(zip(self.frame.described, self.described))
+            if was != now
+        ]
+        if different:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                "different metadata than during the forward pass.\n" + "\n".join(different)
+            )
+
+
+def _describe(tensor: Tensor) -> dict[str, Any]:
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+
+
+_CHECKS: dict[str, Any] = {"default": _describe, "none": None}
+
+
+def _check_unchanged(tensors: Sequence[tuple[Tensor, int]]) -> None:
+    for tensor, version in tensors:
+        if tensor._version != version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: an argument of a checkpointed function, of shape "
+                f"{list(tensor.shape)}, is at version {tensor._version}; expected version "
+                f"{version} instead."
+            )
+
+
+def _checkpoint_by_hooks(
+    function: Callable[..., Any],
+    preserve_rng_state: bool,
+    contexts: Contexts,
+    check: Any,
+    early_stop: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    forward_context, recompute_context = contexts
+    if not _core.is_grad_enabled():
+        with forward_context:
+            return function(*args, **kwargs)
+    state = random.get_rng_state() if preserve_rng_state else None
+    versions = [(x, x._version) for x in args if isinstance(x, Tensor)]
+
+    def recompute() -> None:
+        _check_unchanged(versions)
+        with _random_state(state), recompute_context:
+            function(*args, **kwargs)
+
+    frame = _Frame(recompute, early_stop, check)
+    with frame.hooks(), forward_context:
+        return function(*args, **kwargs)
+
+
+# ---------------------------------------------------------------- entry points
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """`function(*args, **kwargs)`, of which only the arguments are kept for the backward pass.
+
+    The backward pass computes the function again.
+
+    Args:
+        function: must give the same results when called again.
+        use_reentrant: True computes again in a backward pass inside of the backward pass (as old
+            programs expect); False replaces saved tensors one by one, which also works with
+            `autograd.grad`, keyword arguments and nested structures. State it.
+        preserve_rng_state: whether random numbers are the same in both runs (default: yes).
+        context_fn: returns two contexts, for the first run and for the second.
+        determinism_check: "default" compares shapes, dtypes and devices of what both runs save;
+            "none" does not.
+        debug: accepted; messages are as with the default.
+        early_stop: whether the second run stops once all saved tensors are there.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
+            "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
+            "exception. use_reentrant=False is recommended, but if you need to preserve the "
+            "current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+            "details on the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        return CheckpointFunction.apply(function, preserve, *args)
+    if determinism_check not in _CHECKS:
+        raise ValueError(
+            f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}"
+        )
+    return _checkpoint_by_hooks(
+        function,
+        preserve,
+        context_fn(),
+        _CHECKS[determinism_check],
+        early_stop and _Settings.early_stop,
+        args,
+        kwargs,
+    )
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Apply functions one after the other, in segments of which all but the last are checkpointed.
+
+    Args:
+        functions: a list of functions or modules, or a `Sequential`.
+        segments: how many.
+        input: what the first function is given.
+        use_reentrant: as of `checkpoint`.
+        preserve_rng_state: as of `checkpoint`.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
+            "passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
+            "passed. use_reentrant=False is recommended, but if you need to preserve the current "
+            "default behavior, you can pass use_reentrant=True. Refer to docs for more details on "
+            "the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(steps) // segments
+    end = -1
+    for start in range(0, size * (segments - 1), size):
+        end = start + size - 1
+        input = checkpoint(
+            _run_steps(steps[start : end + 1]),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve,
+        )
+    return _run_steps(steps[end + 1 :])(input)
+
+
+def _run_steps(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def run(value: Any) -> Any:
+        for step in steps:
+            value = step(value)
+        return value
+
+    return run
