@@ -99,10 +99,10 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"
         )
-    if index is False:
-        return
     if isinstance(value, complex) and not x.dtype.is_complex:
         raise RuntimeError(f"value cannot be converted to type {x.dtype} without overflow")
+    if index is False:
+        return
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = _core.tensor_from_data(value, x.dtype.code)

@@ -1,4 +1,4 @@
-"""Subscripts, eager and on the reference device: every mixture of parts gives what PyTorch gives."""
+"""Subscripts with every kind of index beside PyTorch."""
 
 from __future__ import annotations
 

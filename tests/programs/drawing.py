@@ -1,6 +1,7 @@
 """Drawing tensors, numbers, dims and other arguments for a program's next call.
 
-A ``Drawing`` takes its choices from a ``random.Random``: Hypothesis's own, which can shrink, or an ordinary one.
+A ``Drawing`` takes its choices from a ``random.Random``: Hypothesis's own, which can shrink, or an
+ordinary one.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from program import Program
 T = TypeVar("T")
 
 DTYPES = (
-    "float32", "float64", "int64", "bool", "int32", "uint8", "float16", "bfloat16", "complex64", "complex128", "int8", "int16",
+    "float32", "float64", "int64", "bool", "int32", "uint8",
+    "float16", "bfloat16", "complex64", "complex128", "int8", "int16",
 )  # fmt: skip
 SHAPES = (
-    (3,), (2, 3), (), (1,), (3, 1), (1, 3), (3, 3), (0,), (0, 3), (2, 1, 3), (2, 3, 3), (37,), (3, 37), (2, 3, 1, 2),
+    (3,), (2, 3), (), (1,), (3, 1), (1, 3), (3, 3), (0,), (0, 3), (2, 1, 3), (2, 3, 3),
+    (37,), (3, 37), (2, 3, 1, 2),
 )  # fmt: skip
 LAYOUTS = ("contiguous", "transposed", "stepped", "offset", "expanded", "rows", "swapped")
 SPECIAL = (numpy.nan, numpy.inf, -numpy.inf, -0.0, 0.0, 1.0, -1.0, 1e-40, 1e-30, 3e4, -1e30, 3e38)
@@ -38,7 +41,9 @@ EXTREME_NUMBERS = (
 
 
 class Drawing:
-    """program: what has been computed so far; mistakes: the percentage of deliberately wrong arguments."""
+    """program: what has been computed so far; mistakes: the percentage of deliberately wrong
+    arguments.
+    """
 
     def __init__(self, random: Random, program: Program, mistakes: int = 4) -> None:
         self.random = random

@@ -1,4 +1,6 @@
-"""The operators that programs are made of: one short entry each, those of the simple kinds from the operator table."""
+"""The operators that programs are made of: one short entry each, those of the simple kinds from
+the operator table.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ Slack = Callable[[Program, Call], Any]
 class Operator:
     """arguments, keywords: strategies (``arguments.py``), keywords each with a percentage.
 
-    forms: f function, m method, i in-place method, o ``out=``; slack: what rounding may add beyond units in the last
-    place (``tolerance.py``).
+    forms: f function, m method, i in-place method, o ``out=``;
+    slack: what rounding may add to units in the last place (``tolerance.py``).
     """
 
     name: str
@@ -63,7 +65,7 @@ class Operator:
 
 
 def out(drawing: Drawing, call: Call) -> Ref:
-    """A tensor for the result: one that fits, one that must be resized or converted into, or any."""
+    """A tensor for the result: one that fits, one to resize or convert into, or any."""
     expected = result_in_pytorch(drawing.program, call)
     if expected is None or drawing.percent(10):
         return drawing.tensor()
@@ -98,7 +100,13 @@ UNLIKE = {
     "empty_like",
 }
 UNLIKE |= {"tile", "adjoint"}
-UNLIKE |= {"logaddexp"}  # of complex numbers only in PyTorch
+UNLIKE |= {"nextafter"}  # of half precision it is computed in single precision
+UNLIKE |= {"erf"}  # PyTorch gives 0 for tiny numbers in half precision
+UNLIKE |= {
+    "logaddexp",
+    "logaddexp2",
+    "ldexp",
+}  # of complex numbers only in PyTorch; a product with an infinite power
 # Those for which PyTorch's parser wants a tensor.
 TENSORS_ONLY = {
     "maximum",

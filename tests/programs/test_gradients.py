@@ -1,4 +1,6 @@
-"""Random programs over differentiable operators: gradients, and gradients of gradients, are PyTorch's."""
+"""Random programs over differentiable operators: gradients, and gradients of gradients, are
+PyTorch's.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,15 @@ from program import EndOfProgram, Program, new  # noqa: E402
 
 COUNT = int(os.environ.get("RUSHLIGHT_PROGRAMS", "0"))
 DIFFERENTIABLE = set(
-    """add sub mul div pow neg exp log tanh relu sigmoid sqrt square abs reciprocal expm1 log1p where masked_fill clamp
-    clamp_min maximum minimum lerp addcmul addcdiv .to clone .contiguous sum mean prod amax max min cumsum logsumexp matmul
-    mm mv dot outer nn.functional.linear reshape .view transpose permute movedim t .expand broadcast_to squeeze unsqueeze
-    flatten select narrow unbind chunk split flip .repeat [] []= cat stack gather scatter scatter_add index_select index_add
-    index_fill index_put tril triu softmax log_softmax nn.functional.layer_norm nn.functional.cross_entropy .__add__
-    .__rsub__ .__mul__ .__imul__ .__iadd__ .__rtruediv__ .copy_ detach""".split()
+    """add sub mul div pow neg exp log tanh relu sigmoid sqrt square abs reciprocal expm1 log1p
+    where masked_fill clamp clamp_min maximum minimum lerp addcmul addcdiv .to clone .contiguous
+    sum mean prod amax max min cumsum logsumexp matmul mm mv dot outer nn.functional.linear
+    reshape .view transpose permute movedim t .expand broadcast_to squeeze unsqueeze flatten
+    select narrow unbind chunk split flip .repeat [] []= cat stack gather scatter scatter_add
+    index_select index_add index_fill index_put tril triu softmax log_softmax
+    nn.functional.layer_norm nn.functional.cross_entropy .__add__ .__rsub__ .__mul__ .__imul__
+    .__iadd__ .__rtruediv__ .copy_ detach
+    """.split()
 )
 CHOSEN = [each for each in OPERATORS if each.name in DIFFERENTIABLE]
 TOLERANCE = {
@@ -100,7 +105,8 @@ def check_gradients(program: Program, leaves: list[int], order: int) -> None:
         if our_error is None and not any(part in str(their_error) for part in excuses):
             raise program.difference(f"backward: PyTorch raised {their_error!r}")
         return  # what must be saved, and so may not be written, is a matter of the implementation
-    # A gradient that does not depend on the leaves may be known as such, or be a constant that has no gradient.
+    # A gradient that does not depend on the leaves may be known as such, or be a constant that has
+    # no gradient.
     for position, (found, expected) in enumerate(zip(ours, theirs)):
         compare_gradient(program, position, found, expected)
 
@@ -122,7 +128,8 @@ def tolerance(program: Program) -> float:
 
 def compare_gradient(program: Program, position: int, found: Any, expected: Any) -> None:
     if found is None or expected is None:
-        # Rushlight knows zeros by no tensor where PyTorch materialises them, and the other way round.
+        # Rushlight knows zeros by no tensor where PyTorch materialises them, and the other way
+        # round.
         given = plain(found, expected)
         if any(numpy.any(each) for each in given if each is not None):
             raise program.difference(f"gradient {position}: {found}, PyTorch's {expected}")

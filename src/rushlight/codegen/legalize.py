@@ -110,7 +110,7 @@ class Legalizer:
         return self.emit("convert", (value,), dtype, value.shape, dtype=dtype)
 
     def needs_copy(self, value: Value) -> bool:
-        """Whether an output shares memory with an input, overlaps itself or has negative strides."""
+        """Whether an output shares memory with an input, overlaps itself or is flipped."""
         broadcast = flipped = False
         while value.node is not None and value.node.name in AFFINE_VIEWS:
             flipped |= value.node.name == "flip"

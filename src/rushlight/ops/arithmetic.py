@@ -131,7 +131,7 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
         )
     context = build.context_of((input, other))
     scaled = build.convert(build.lift(other, context, name), compute)
-    return mul(scaled, alpha)
+    return build.convert(mul(scaled, alpha), compute)
 
 
 @composite(
@@ -346,7 +346,7 @@ def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
     compute = computed_dtype(input, tensor1, tensor2)
     value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
-    return input + value * tensor1 * tensor2
+    return input + value * build.convert(tensor1, compute) * tensor2
 
 
 @composite(
@@ -364,4 +364,4 @@ def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
         )
     compute = computed_dtype(input, tensor1, tensor2)
     value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
-    return input + value * (tensor1 / tensor2)
+    return input + value * (build.convert(tensor1, compute) / tensor2)

@@ -60,6 +60,10 @@ def _pow_number(x: Any, exponent: Any) -> Any:
     if integral and kind in "bi" and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     compute = computed_dtype(x, exponent)
+    if compute is dtypes.bool:
+        return build.convert(x, compute) if exponent else build.full_like(x, True)
+    if integral and kind == "i":
+        build.fitting(exponent, compute, x.context)  # raises if it does not fit
     if exponent == 2:
         x = build.convert(x, compute) if not x.weak else x
         return x * x

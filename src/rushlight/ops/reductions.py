@@ -299,9 +299,12 @@ def std_mean(
 
 
 def _logical(input: Traced, dim: Any, keepdim: bool, reduction: Any) -> Traced:
-    dims = () if dim == () else reduced_dims(dim, input.ndim)
     truth = input if input.dtype is dtypes.bool else input != 0
-    result = finish_dims(reduction.apply(truth, dims=dims), dims, keepdim)
+    if dim == ():  # as in PyTorch: over no dim at all
+        result = build.contiguous(truth)
+    else:
+        dims = reduced_dims(dim, input.ndim)
+        result = finish_dims(reduction.apply(truth, dims=dims), dims, keepdim)
     return build.convert(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
 
 
