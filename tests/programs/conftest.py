@@ -1,6 +1,6 @@
 """Makes the support modules of this folder importable, and runs its tests first.
 
-The programs that are drawn are the same in each run; so is then what the process has planned before.
+The programs are the same in each run; so is then what the process has planned before.
 """
 
 from __future__ import annotations

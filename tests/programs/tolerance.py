@@ -254,9 +254,20 @@ def undefined(program: Program, call: Call) -> bool:
         name == "fill_" and isinstance(call.args[1], int) and abs(call.args[1]) > 60000
     ):  # infinite in half precision
         return True
+    if any(part in name for part in ("mod", "remainder")) and _quotient_overflows(tensors, call):
+        return True  # PyTorch's vectorised kernel gives NaN, its scalar one the remainder
     if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
         return True
     return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
+
+
+def _quotient_overflows(tensors: list[Any], call: Call) -> bool:
+    """Whether some quotient of the operands is beyond float32."""
+    parts = [numpy.abs(numbers(each)).ravel().astype(numpy.float64) for each in tensors]
+    parts += [numpy.array([abs(each)]) for each in call.args if isinstance(each, int | float)]
+    sizes = numpy.concatenate(parts)
+    sizes = sizes[numpy.isfinite(sizes) & (sizes > 0)]
+    return bool(sizes.size) and sizes.max() / sizes.min() > 1e38
 
 
 def _is_advanced(index: Any) -> bool:
