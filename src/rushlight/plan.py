@@ -507,12 +507,6 @@ class BackwardRule:
 
 def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:
     """Note what a symbol of the forward graph is here, if ``old`` is just a symbol."""
-    if isinstance(old, SymbolicInt) and len(old.terms) == 1:
-        ((monomial, coefficient),) = old.terms.items()
-        if (
-            coefficient == 1
-            and len(monomial) == 1
-            and monomial[0][1] == 1
-            and monomial[0][0].operation is None
-        ):
-            sizes[monomial[0][0]] = new
+    atom = old.atom() if isinstance(old, SymbolicInt) else None
+    if atom is not None:
+        sizes[atom] = new

@@ -134,7 +134,7 @@ class Evaluation:
             raise AssertionError(f"{name}: rank {array.data.ndim} instead of shape {value.shape}")
         for expected, size in zip(value.shape, array.shape, strict=True):
             if isinstance(expected, SymbolicInt):
-                atom = _lone_symbol(expected)
+                atom = expected.atom()
                 if atom is not None:
                     self.symbols.setdefault(atom, size)
             if self.size(expected) != size:
@@ -151,19 +151,6 @@ class Evaluation:
         if isinstance(attribute, dict):
             return {name: self.concrete(each) for name, each in attribute.items()}
         return tuple(map(self.concrete, attribute)) if isinstance(attribute, tuple) else attribute
-
-
-def _lone_symbol(size: SymbolicInt) -> Atom | None:
-    if len(size.terms) != 1:
-        return None
-    ((monomial, coefficient),) = size.terms.items()
-    alone = (
-        coefficient == 1
-        and len(monomial) == 1
-        and monomial[0][1] == 1
-        and monomial[0][0].operation is None
-    )
-    return monomial[0][0] if alone else None
 
 
 def apply_primitive(
