@@ -438,9 +438,10 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
             f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
             f"in place or write to out=; use the result of {record.name} instead"
         )
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
     if record.overload is not None and any(
         contains_traced(each) or isinstance(each, _core.Tensor)
-        for place, each in [*enumerate(args), *kwargs.items()]
+        for place, each in given
         if record.mode(place) == "S"
     ):
         return record.overload(*args, **kwargs)

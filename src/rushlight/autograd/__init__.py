@@ -1,5 +1,6 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
+from . import forward_ad
 from . import tensor_methods as _tensor_methods  # attaches the methods
 from .engine import backward, grad
 from .grad_mode import (
@@ -14,6 +15,7 @@ from .grad_mode import (
 __all__ = [
     "backward",
     "enable_grad",
+    "forward_ad",
     "grad",
     "inference_mode",
     "is_grad_enabled",

@@ -174,6 +174,7 @@ def _parts(value: Any) -> tuple[Any, Any]:
 def call_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """An operator's call with dual tensors among its arguments."""
     from ..func.forward import outputs_and_tangents
+    from ..func.trace import Source
     from ..func.trees import flatten, unflatten
 
     leaves, structure = flatten((args, kwargs))
@@ -192,7 +193,10 @@ def call_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return operator(*new_args, **new_kwargs)
 
     given = [pair for pair in pairs if pair[1] is not None]
-    outputs, tangents, out_structure = outputs_and_tangents(name, function, given)
+    duals = tuple(tangent is not None for _, tangent in pairs)
+    tangents_given = [tangent for _, tangent in given]
+    source = Source((duals,), operator, (plain_args, plain_kwargs, tangents_given))
+    outputs, tangents, out_structure = outputs_and_tangents(name, function, given, source)
     results = [
         primal if tangent is None else _dual(primal, tangent)
         for primal, tangent in zip(outputs, tangents, strict=True)

@@ -10,6 +10,7 @@ from . import values as _values
 from .forward import jvp, linearize
 from .functional_call import functional_call, stack_module_state
 from .jacobians import hessian, jacfwd, jacrev
+from .replay import PURE as _PURE
 from .reverse import grad, grad_and_value, vjp
 from .vmap import vmap
 
@@ -28,3 +29,4 @@ __all__ = [
 ]
 
 _values.install()
+_PURE.update((grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap))

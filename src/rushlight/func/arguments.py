@@ -24,8 +24,9 @@ def as_traced(value: Any, transform: str) -> Traced:
         ValueError: if it is something else.
     """
     if not is_tensor(value):
-        raise ValueError(f"{transform}: Thing passed to transform API must be Tensor, got "
-                         f"{type(value)}")
+        raise ValueError(
+            f"{transform}: Thing passed to transform API must be Tensor, got {type(value)}"
+        )
     return lifted(value)
 
 

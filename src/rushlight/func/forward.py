@@ -10,14 +10,18 @@ from ..graph.trace import Context, Traced, lifted
 from ..ops import build
 from ..transform.forward import DualContext
 from .arguments import as_traced, is_tensor, tensor_leaves, with_aux
-from .trace import run
+from .trace import Source, run
 from .trees import flatten, map_tree, unflatten
 
 Function = Callable[..., Any]
 
 
 def jvp(
-    func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False,
+    func: Function,
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
     has_aux: bool = False,
 ) -> tuple[Any, ...]:
     """The value of ``func(*primals)`` and its derivative in the direction ``tangents``.
@@ -34,7 +38,7 @@ def jvp(
     """
     leaves, directions, structure = _checked(primals, tangents)
     if strict:
-        raise RuntimeError("jvp: strict=True is not supported; check the tangents for zeros instead")
+        raise RuntimeError("jvp: strict=True is not supported; test tangents for zeros")
 
     def body(context: Context) -> Any:
         pushed = push(
@@ -47,7 +51,7 @@ def jvp(
     def eager() -> Any:
         return _jvp_of_duals(func, leaves, directions, structure, has_aux)
 
-    return run("jvp", body, eager)
+    return run("jvp", body, eager, Source((has_aux,), func, (primals, tangents)))
 
 
 def _checked(primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
@@ -150,17 +154,17 @@ def _jvp_of_duals(
             [primal.detach() * 0 if tangent is None else tangent for primal, tangent in pairs],
             out_structure,
         )
-        aux = map_tree(
-            lambda x: forward_ad.unpack_dual(x).primal if is_tensor(x) else x, aux
-        )
+        aux = map_tree(lambda x: forward_ad.unpack_dual(x).primal if is_tensor(x) else x, aux)
     return (outputs, slopes, aux) if has_aux else (outputs, slopes)
 
 
 def outputs_and_tangents(
-    name: str, function: Callable[[list[Any]], Any], pairs: Sequence[tuple[Any, Any]]
+    name: str,
+    function: Callable[[list[Any]], Any],
+    pairs: Sequence[tuple[Any, Any]],
+    source: Source | None = None,
 ) -> tuple[list[Any], list[Any], Any]:
     """The outputs of a function of dual values, their tangents (None: zero), and the structure."""
-    structures = []
 
     def body(context: Context) -> Any:
         dual = DualContext(context)
@@ -168,12 +172,13 @@ def outputs_and_tangents(
             duals = [dual.dual(lifted(primal), lifted(tangent)) for primal, tangent in pairs]
         with dual.active():
             leaves, structure = flatten(function(duals))
-        structures.append(structure)
         parts = [dual.split(x) if isinstance(x, Traced) else (x, None) for x in leaves]
-        return [primal for primal, _ in parts], [tangent for _, tangent in parts]
+        primals, tangents = [primal for primal, _ in parts], [tangent for _, tangent in parts]
+        return unflatten(primals, structure), unflatten(tangents, structure)
 
-    outputs, tangents = run(name, body)
-    return outputs, tangents, structures[-1]
+    outputs, tangents = run(name, body, source=source)
+    leaves, structure = flatten(outputs)
+    return leaves, flatten(tangents)[0], structure
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:

@@ -58,8 +58,10 @@ def _merged(dicts: State | Sequence[State]) -> State:
     for each in dicts:
         repeated = merged.keys() & each.keys()
         if repeated:
-            raise ValueError(f"{min(repeated)} appears in multiple dictionaries; behavior of "
-                             "functional call is ambiguous")
+            raise ValueError(
+                f"{min(repeated)} appears in multiple dictionaries; behavior of "
+                "functional call is ambiguous"
+            )
         merged.update(each)
     return merged
 

@@ -14,7 +14,7 @@ from ..transform.batching import BatchedContext
 from .arguments import Argnums, Selected, differentiable
 from .forward import push
 from .reverse import Pullback
-from .trace import run
+from .trace import Source, run
 from .trees import map_tree, unflatten
 
 Function = Callable[..., Any]
@@ -62,8 +62,10 @@ def jacrev(
             result = unflatten(rows, pullback.structure)
             return (result, pullback.aux) if has_aux else result
 
-        return run("jacrev", body)
+        return run("jacrev", body, None, Source(parameters, func, (args, kwargs)))
 
+    parameters = (argnums, has_aux, chunk_size)
+    wrapper._transform = ("jacrev", parameters, func)  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -126,8 +128,10 @@ def jacfwd(
             result = unflatten(trees, columns.structure)
             return (result, columns.aux) if has_aux else result
 
-        return run("jacfwd", body)
+        return run("jacfwd", body, None, Source(parameters, func, (args, kwargs)))
 
+    parameters = (argnums, has_aux, chunk_size, randomness)
+    wrapper._transform = ("jacfwd", parameters, func)  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -169,9 +173,7 @@ class _Columns:
         with context.active():
             for primal, count in zip(primals, counts, strict=True):
                 basis = _unit_rows(primal, start - offset, size, count)
-                tangents.append(
-                    batched.batched(build.reshape(basis, (size, *primal.shape)), 0)
-                )
+                tangents.append(batched.batched(build.reshape(basis, (size, *primal.shape)), 0))
                 offset += count
         pushed = push(batched, function, primals, tangents, self.has_aux)
         self.structure = pushed.structure
@@ -180,9 +182,7 @@ class _Columns:
             self.aux = map_tree(first, pushed.aux)
             return [batched.unbatched(each) for each in pushed.tangents]
 
-    def _split(
-        self, columns: Traced, primals: Sequence[Traced], counts: list[int]
-    ) -> list[Traced]:
+    def _split(self, columns: Traced, primals: Sequence[Traced], counts: list[int]) -> list[Traced]:
         """Columns of all inputs, which are in front, as one Jacobian for each input."""
         shape, offset, result = columns.shape[1:], 0, []
         for primal, count in zip(primals, counts, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from .. import _core
 from .._core import Tensor
@@ -22,7 +22,8 @@ from .arguments import (
     tensor_leaves,
     with_aux,
 )
-from .trace import ReverseContext, run
+from .recording import ReverseContext
+from .trace import Source, run
 from .trees import Tree, flatten, map_tree, unflatten
 
 Function = Callable[..., Any]
@@ -35,8 +36,12 @@ class Pullback:
     """
 
     def __init__(
-        self, context: Context, name: str, function: Callable[[list[Any]], Any],
-        leaves: Sequence[Any], has_aux: bool = False,
+        self,
+        context: Context,
+        name: str,
+        function: Callable[[list[Any]], Any],
+        leaves: Sequence[Any],
+        has_aux: bool = False,
     ) -> None:
         self.primals = [differentiable(leaf, name) for leaf in leaves]
         self.reverse = ReverseContext(context)
@@ -63,7 +68,11 @@ class Pullback:
                 seeds[node] = seeds[node] + cotangent if node in seeds else cotangent
         with context.active():
             found = gradients(
-                context, self.reverse.graph, seeds, self.wanted, self.reverse.lookup  # type: ignore[arg-type]
+                cast(Any, context),  # seeds are traced values, so any context will do
+                self.reverse.graph,
+                seeds,
+                self.wanted,
+                self.reverse.lookup,
             )
             return [
                 build.zeros_like(primal) if gradient is None else gradient
@@ -96,6 +105,7 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
         gradient, value = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
+    wrapper._transform = ("grad", (argnums, has_aux), func)  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -108,8 +118,11 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
         def body(context: Context) -> Any:
             pullback = Pullback(
-                context, "grad", lambda leaves: func(*selected.arguments(leaves), **kwargs),
-                selected.leaves, has_aux,
+                context,
+                "grad",
+                lambda leaves: func(*selected.arguments(leaves), **kwargs),
+                selected.leaves,
+                has_aux,
             )
             check_scalar(pullback.tree)
             pullback.finish("grad: Expected f(*args) to return a tensor,")
@@ -121,8 +134,9 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         def eager() -> Any:
             return _grad_on_tape(func, selected, kwargs, has_aux)
 
-        return run("grad", body, eager)
+        return run("grad", body, eager, Source((argnums, has_aux), func, (args, kwargs)))
 
+    wrapper._transform = ("grad_and_value", (argnums, has_aux), func)  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -145,12 +159,11 @@ def check_scalar(output: Any) -> None:
         )
 
 
-def _grad_on_tape(
-    func: Function, selected: Selected, kwargs: dict[str, Any], has_aux: bool
-) -> Any:
+def _grad_on_tape(func: Function, selected: Selected, kwargs: dict[str, Any], has_aux: bool) -> Any:
     """The gradient by the tape, for functions that cannot be traced."""
-    call = TapeCall(lambda leaves: func(*selected.arguments(leaves), **kwargs), selected.leaves,
-                    "grad", has_aux)
+    call = TapeCall(
+        lambda leaves: func(*selected.arguments(leaves), **kwargs), selected.leaves, "grad", has_aux
+    )
     check_scalar(call.tree)
     value = call.released(call.tree)
     found = call.gradients([None])
@@ -186,11 +199,11 @@ def _vjp_traced(
     )
     pullback.finish("vjp(f, *primals): Expected f(*primals) to return tensors,")
 
-    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+    def vjp_fn(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> Any:
         def body(context: Context) -> Any:
-            given = fitting_cotangents(
-                pullback.structure, pullback.outputs, _one_tree(cotangents)
-            )
+            given = fitting_cotangents(pullback.structure, pullback.outputs, cotangents)
             traced = [as_traced(each, "vjp") for each in given]
             return unflatten(pullback(context, traced), structure)
 
@@ -198,10 +211,6 @@ def _vjp_traced(
 
     outputs = unflatten(pullback.outputs, pullback.structure)
     return (outputs, vjp_fn, pullback.aux) if has_aux else (outputs, vjp_fn)
-
-
-def _one_tree(cotangents: tuple[Any, ...]) -> Any:
-    return cotangents[0] if len(cotangents) == 1 else cotangents
 
 
 def fitting_cotangents(structure: Any, outputs: Sequence[Any], cotangents: Tree) -> list[Any]:
@@ -227,11 +236,9 @@ def fitting_cotangents(structure: Any, outputs: Sequence[Any], cotangents: Tree)
 
 def _vjp_on_tape(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, ...]:
     leaves, structure = flatten(primals)
-    contexts: list[Any] = []  # what was traced, last
 
     def function(leaves: list[Any]) -> Any:
         def body(context: Context) -> Any:
-            contexts.append(context)
             result = func(*unflatten(map(lifted, leaves), structure))
             output, aux = with_aux(result, has_aux, "vjp")
             message = "vjp(f, *primals): Expected f(*primals) to return tensors,"
@@ -240,22 +247,21 @@ def _vjp_on_tape(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tup
             return (output, aux) if has_aux else output
 
         def eager() -> Any:
-            contexts.clear()
             return func(*unflatten(leaves, structure))
 
-        return run("vjp", body, eager)
+        source = Source((has_aux,), func, unflatten(leaves, structure))
+        return run("vjp", body, eager, source)
 
     call = TapeCall(function, leaves, "vjp", has_aux)
-    if contexts:
-        call.forget_unless(contexts[-1].tensors)
     outputs, out_structure = flatten(call.tree)
 
-    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        tree = _one_tree(cotangents)
+    def vjp_fn(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> Any:
         if captures() is not None:  # vmap(vjp_fn): the function is traced again, there
             again = vjp(func, *primals, has_aux=has_aux)
-            return again[1](tree)
-        given = fitting_cotangents(out_structure, outputs, tree)
+            return again[1](cotangents)
+        given = fitting_cotangents(out_structure, outputs, cotangents)
         return unflatten(call.gradients(given), structure)
 
     released = unflatten([call.released(each) for each in outputs], out_structure)
@@ -270,15 +276,15 @@ class TapeCall:
     ) -> None:
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
-                raise ValueError(f"{name}: Thing passed to transform API must be Tensor, got "
-                                 f"{type(leaf)}")
+                raise ValueError(
+                    f"{name}: Thing passed to transform API must be Tensor, got {type(leaf)}"
+                )
             if not leaf.dtype.is_differentiable:
                 raise RuntimeError(
                     f"{name}: only Tensors of floating point or complex dtype can require "
                     f"gradients, not {leaf.dtype}"
                 )
         self.outer_grad = _core.is_grad_enabled()
-        self.kept = self.outer_grad  # whether results have a history besides this transform's own
         _core.set_grad_enabled(True)
         try:
             self.inputs = [
@@ -290,12 +296,9 @@ class TapeCall:
             self.tree, self._aux = with_aux(function(self.inputs), has_aux, name)
         finally:
             _core.set_grad_enabled(self.outer_grad)
-
-    def forget_unless(self, tensors: Sequence[Tensor]) -> None:
-        """Results have no history for the caller unless one of the tensors that were used has."""
-        own = {id(each) for each in self.inputs if each.is_leaf}
-        self.kept = self.outer_grad and any(
-            each.requires_grad and id(each) not in own for each in tensors
+        # Whether results have a history besides this transform's own.
+        self.kept = self.outer_grad and reaches_others(
+            flatten((self.tree, self._aux))[0], self.inputs
         )
 
     @property
@@ -329,3 +332,23 @@ class TapeCall:
             zeros_like(leaf) if gradient is None else gradient
             for leaf, gradient in zip(self.inputs, found, strict=True)
         ]
+
+
+def reaches_others(results: Sequence[Any], own: Sequence[Tensor]) -> bool:
+    """Whether the results' history has leaves that are not the given ones."""
+    known = {id(each) for each in own if each.is_leaf}
+    pending = [x.grad_fn for x in results if isinstance(x, Tensor) and x.grad_fn is not None]
+    leaves = [x for x in results if isinstance(x, Tensor) and x.requires_grad and x.is_leaf]
+    seen: set[Any] = set()
+    if any(id(leaf) not in known for leaf in leaves):
+        return True
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None and id(variable) not in known:
+            return True
+        pending += [following for following, _ in node.next_functions if following is not None]
+    return False

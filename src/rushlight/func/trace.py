@@ -6,16 +6,16 @@ graph's text is the key of its operator, so what was planned once is replayed.
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
-from ..graph.node import Graph, Node, Region, Value
+from ..graph.node import Graph, Value
 from ..graph.rewrite import remove_dead
 from ..graph.symbols import DataDependentError, ShapeEnvironment
 from ..graph.trace import (
@@ -24,13 +24,13 @@ from ..graph.trace import (
     Context,
     GraphContext,
     Traced,
-    apply,
     captures,
     current_context,
     set_captures,
 )
-from ..ops.record import PRIMITIVES, Composite, Primitive
+from ..ops.record import PRIMITIVES, Primitive
 from ..plan import CallTracer, Job, build
+from .replay import Trace, call_key, find, keep
 from .trees import Tree, flatten, map_tree, unflatten
 
 # The mode bit of calls made while a function is traced: it is part of every key, and the plans of
@@ -48,6 +48,7 @@ class Root(GraphContext, Captures):
         self.name = name
         self.tensors: list[Tensor] = []
         self.grad_enabled = _core.is_grad_enabled()
+        self.asked = False  # whether a value was asked for: another call may go another way
         self._captured: dict[int, Traced] = {}
 
     # ---- inputs
@@ -62,10 +63,10 @@ class Root(GraphContext, Captures):
         return argument
 
     def attribute(self, x: Traced, name: str) -> Any:
-        if name.endswith("_") and not name.startswith("_") and name[:-1] in METHODS:
+        if name in METHODS or name.endswith("_") and name[:-1] in METHODS:
             raise RuntimeError(
                 f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a "
-                f"tensor in place; use {name[:-1]}"
+                f"tensor in place; use the result of {name.rstrip('_')} instead"
             )
         raise AttributeError(f"'Tensor' object has no attribute '{name}' while it is traced")
 
@@ -83,6 +84,11 @@ class Root(GraphContext, Captures):
     def apply(
         self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
     ) -> tuple[Traced, ...]:
+        if captures() is not self:
+            raise RuntimeError(
+                f"{primitive.name}: a value of a function that was transformed is used after the "
+                "call; return it from the function instead"
+            )
         outputs = super().apply(primitive, inputs, attributes)
         if self.grad_enabled and not _core.is_grad_enabled():
             return tuple(map(self._detached, outputs))
@@ -113,6 +119,7 @@ class Root(GraphContext, Captures):
 
         Random numbers that were drawn become inputs: they are not to be drawn again.
         """
+        self.asked = True
         drawn = [node for node in self.graph.nodes if node.primitive.impure]
         values = [value for node in drawn for value in node.outputs]
         (wanted,) = self.append(PRIMITIVES["detach"], (x.value,), {}) if not x.weak else (x.value,)
@@ -124,7 +131,7 @@ class Root(GraphContext, Captures):
         bits, previous = _core.get_mode_bits(), set_captures(None)
         _core.set_mode_bits(bits & ~_TRACING)
         try:
-            *drawn_values, result = run_graph(part, self, f"{self.name}_part")
+            *drawn_values, result = graph_runner(part, self, f"{self.name}_part")(self.tensors)
         finally:
             _core.set_mode_bits(bits)
             set_captures(previous)
@@ -140,8 +147,20 @@ class Root(GraphContext, Captures):
         self.tensors.append(tensor)
 
 
+@dataclass
+class Source:
+    """What a call is: the transform with its parameters, the function, and all its arguments."""
+
+    transform: tuple[Any, ...]
+    function: Callable[..., Any]
+    arguments: Tree
+
+
 def run(
-    name: str, body: Callable[[Context], Tree], eager: Callable[[], Tree] | None = None
+    name: str,
+    body: Callable[[Context], Tree],
+    eager: Callable[[], Tree] | None = None,
+    source: Source | None = None,
 ) -> Tree:
     """What ``body(context)`` returns, with the traced values in it as tensors.
 
@@ -151,16 +170,23 @@ def run(
         name: of the transform.
         body: applies the transform in a context.
         eager: does the same without tracing, for functions whose sizes depend on data.
+        source: what the call is, if an equal one need not be traced again.
     """
     if captures() is not None:
         context = current_context()
         assert context is not None
         return body(context)
+    known = None
+    if source is not None:
+        arguments, shape = flatten(source.arguments)
+        known = call_key((name, *source.transform), source.function, arguments, shape)
+        if known is not None and (trace := find(known[0])) is not None:
+            return run_again(trace, known[1])
     root = Root(name)
     try:
         with root.tracing():
             result = body(root)
-        return execute(root, result)
+        return execute(root, result, known)
     except DataDependentError as error:
         if eager is None:
             raise RuntimeError(
@@ -170,8 +196,20 @@ def run(
     return eager()
 
 
-def execute(root: Root, tree: Tree) -> Tree:
-    """Run a finished trace: the tree with its traced values as tensors."""
+def run_again(trace: Trace, tensors: list[Tensor]) -> Tree:
+    """What a call gives whose trace is kept."""
+    inputs = [tensors[i] for i in trace.inputs]
+    leaves = list(trace.leaves)
+    for i, tensor in zip(trace.positions, trace.run(inputs), strict=True):
+        leaves[i] = tensor
+    return unflatten(leaves, trace.structure)
+
+
+def execute(root: Root, tree: Tree, known: Any) -> Tree:
+    """Run a finished trace: the tree with its traced values as tensors.
+
+    known: the key under which it may be kept, with the tensors of the key.
+    """
     leaves, structure = flatten(tree)
     positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Traced)]
     for i in positions:
@@ -183,9 +221,32 @@ def execute(root: Root, tree: Tree) -> Tree:
     if any(symbol.hint is None for symbol in root.environment.symbols):
         raise DataDependentError("nonzero and masks give results of unknown size")
     graph = root.finish([leaves[i] for i in positions])
-    for i, tensor in zip(positions, run_graph(graph, root, root.name), strict=True):
+    tensors, root.tensors = root.tensors, []  # what is kept must not keep them alive
+    run = graph_runner(graph, root, root.name)
+    for i, tensor in zip(positions, run(tensors), strict=True):
         leaves[i] = tensor
+    if known is not None and not root.asked:
+        _keep(known, tensors, run, leaves, positions, structure)
     return unflatten(leaves, structure)
+
+
+def _keep(
+    known: tuple[Any, list[Tensor]],
+    tensors: list[Tensor],
+    run: Callable[[list[Tensor]], tuple[Tensor, ...]],
+    leaves: list[Any],
+    positions: list[int],
+    structure: Any,
+) -> None:
+    """Keep a trace, if all its inputs are tensors of the key and the rest is no tensor."""
+    places = {id(tensor): i for i, tensor in enumerate(known[1])}
+    if any(id(tensor) not in places for tensor in tensors):
+        return
+    rest = [None if i in set(positions) else leaf for i, leaf in enumerate(leaves)]
+    if any(leaf is not None and not isinstance(leaf, int | float | str) for leaf in rest):
+        return
+    inputs = [places[id(tensor)] for tensor in tensors]
+    keep(known[0], Trace(run, inputs, rest, positions, structure))
 
 
 # ---------------------------------------------------------------- operators of graphs
@@ -197,24 +258,28 @@ _lock = threading.Lock()
 class _Pending(threading.local):
     """The graph whose operator this thread calls: its planner takes it from here."""
 
-    graph: Graph
-    root: Root
-    name: str
+    job: tuple[Graph, Root, str] | None = None
 
 
 _pending = _Pending()
 
 
-def run_graph(graph: Graph, root: Root, name: str) -> tuple[Tensor, ...]:
-    """The outputs of a graph whose inputs are the tensors of ``root``."""
+def graph_runner(
+    graph: Graph, root: Root, name: str
+) -> Callable[[Sequence[Tensor]], tuple[Tensor, ...]]:
+    """A function from tensors, one for each input of the graph, to its outputs."""
     if not graph.outputs:
-        return ()
+        return lambda tensors: ()
     operator = _operator(graph_key(graph), name)
-    _pending.graph, _pending.root, _pending.name = graph, root, name
-    try:
-        return operator(*root.tensors)
-    finally:
-        del _pending.graph, _pending.root, _pending.name
+
+    def run(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        previous, _pending.job = _pending.job, (graph, root, name)
+        try:
+            return operator(*tensors)
+        finally:
+            _pending.job = previous
+
+    return run
 
 
 def _operator(key: Any, name: str) -> Any:
@@ -231,13 +296,11 @@ def _operator(key: Any, name: str) -> Any:
 
 
 def _plan(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Any) -> Any:
+    assert _pending.job is not None
+    graph, root, name = _pending.job
     call = CallTracer()
-    call.context, call.tensors = _pending.root, list(args)
-    call.values = list(_pending.graph.inputs)
-    job = Job(
-        _pending.graph, _pending.name, call, "tuple", call.requiring_gradients(), itself=False
-    )
-    return build(job)
+    call.context, call.tensors, call.values = root, list(args), list(graph.inputs)
+    return build(Job(graph, name, call, "tuple", call.requiring_gradients(), itself=False))
 
 
 def _refuse(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -258,11 +321,11 @@ def graph_key(graph: Graph) -> Any:
         for node in graph.nodes
     )
     inputs = tuple((value.dtype, value.shape, value.weak) for value in graph.inputs)
-    outputs = tuple(numbers[value] for value in graph.outputs)
 
     def number(argument: Any) -> Any:
         return numbers.get(argument) if isinstance(argument, Value) else argument
 
+    outputs = tuple(map(number, graph.outputs))
     regions = tuple(
         (
             region.composite.name,
@@ -272,150 +335,3 @@ def graph_key(graph: Graph) -> Any:
         for region in graph.regions
     )
     return inputs, nodes, outputs, regions
-
-
-# ---------------------------------------------------------------- reverse mode
-
-
-class Recorded:
-    """A value of the context below that depends on what gradients are wanted of."""
-
-    __slots__ = ("like", "node", "primal")
-
-    def __init__(self, primal: Traced, node: Value) -> None:
-        self.primal = primal
-        self.node = node
-        self.like: Any = None
-
-    @property
-    def dtype(self) -> Any:
-        return self.primal.dtype
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.primal.shape
-
-    @property
-    def weak(self) -> bool:
-        return False
-
-
-class ReverseContext(Context):
-    """Applies primitives in the context below and notes them, to be differentiated.
-
-    What depends on no input of it stays a value of the context below.
-    """
-
-    _serial = itertools.count()
-
-    def __init__(self, below: Context) -> None:
-        self.below = below
-        self.level = below.level + 1
-        self.graph = Graph(None)  # type: ignore[arg-type]  # its sizes are ints
-        self.primals: dict[Value, Traced] = {}
-        self.outer_grad = _core.is_grad_enabled()
-        self._constants: dict[int, tuple[Traced, Value]] = {}
-
-    # ---- values
-
-    def variable(self, primal: Traced) -> Traced:
-        """A value of the context below as one that gradients are wanted of."""
-        value = self._known(Value(primal.dtype, primal.shape), primal)
-        self.graph.inputs.append(value)
-        return Traced(self, Recorded(primal, value))
-
-    def lower(self, x: Any) -> Any:
-        """What stands for a value in the context below; other arguments as they are."""
-        return x.value.primal if isinstance(x, Traced) and x.context is self else x
-
-    def node(self, x: Traced) -> Value:
-        """What stands for a value in the graph of what was noted."""
-        if x.context is self:
-            return x.value.node
-        known = self._constants.get(id(x))
-        if known is None:
-            value = self._known(Value(x.dtype, x.shape, weak=x.weak), x)
-            known = self._constants[id(x)] = (x, value)  # x is kept: its id stays its own
-        return known[1]
-
-    def lookup(self, value: Value) -> Traced:
-        return self.primals[value]
-
-    def _known(self, value: Value, primal: Traced) -> Value:
-        self.primals[value] = primal
-        return value
-
-    # ---- a context
-
-    def number(self, value: Any) -> Traced:
-        return self.below.number(value)
-
-    def concrete(self, x: Traced, what: str) -> Any:
-        primal = x.value.primal
-        return primal.context.concrete(primal, what)
-
-    @contextmanager
-    def active(self) -> Iterator[Context]:
-        previous = _core.set_grad_enabled(True)
-        try:
-            with super().active():
-                yield self
-        finally:
-            _core.set_grad_enabled(previous)
-
-    @contextmanager
-    def _below(self) -> Iterator[None]:
-        """The context below is active, in the mode of where this transform was called."""
-        previous = _core.is_grad_enabled()
-        _core.set_grad_enabled(previous and self.outer_grad)
-        try:
-            with Context.active(self.below):
-                yield
-        finally:
-            _core.set_grad_enabled(previous)
-
-    def apply(
-        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
-    ) -> tuple[Traced, ...]:
-        with self._below():
-            outputs = apply(primitive, [self.lower(x) for x in inputs], attributes)
-        if not primitive.differentiable or not _core.is_grad_enabled():
-            return outputs
-        if all(x.context is not self for x in inputs):
-            return outputs
-        if not any(output.dtype.is_differentiable and not output.weak for output in outputs):
-            return outputs
-        node = Node(primitive, tuple(map(self.node, inputs)), attributes)
-        node.outputs = tuple(
-            self._known(Value(output.dtype, output.shape, node, i, output.weak), output)
-            for i, output in enumerate(outputs)
-        )
-        self.graph.nodes.append(node)
-        return tuple(
-            Traced(self, Recorded(output, value)) if output.dtype.is_differentiable else output
-            for output, value in zip(outputs, node.outputs, strict=True)
-        )
-
-    # ---- composites with derivatives of their own
-
-    def enter(self, composite: Composite, arguments: dict[str, Any]) -> Any:
-        below = self.below.enter(composite, _mapped(arguments, self.lower))
-        values = _mapped(arguments, lambda x: self.node(x) if isinstance(x, Traced) else x)
-        return below, Region(composite, values, ())
-
-    def leave(self, token: Any, result: Any) -> None:
-        below, region = token
-        self.below.leave(below, _mapped(result, self.lower))
-        results = result if isinstance(result, tuple | list) else (result,)
-        traced = [each for each in results if isinstance(each, Traced)]
-        if traced and all(each.context is self for each in traced):
-            region.outputs = tuple(each.value.node for each in traced)
-            self.graph.regions.append(region)
-
-
-def _mapped(argument: Any, function: Callable[[Any], Any]) -> Any:
-    if isinstance(argument, dict):
-        return {name: _mapped(each, function) for name, each in argument.items()}
-    if isinstance(argument, tuple | list):
-        return type(argument)([_mapped(each, function) for each in argument])
-    return function(argument)

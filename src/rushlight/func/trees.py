@@ -1,4 +1,4 @@
-"""Nested dicts, lists and tuples of values: flattened to a list of leaves, and put together again."""
+"""Nested dicts, lists and tuples of values: flattened to leaves, and put together again."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ class Structure:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def key(self) -> Any:
+        """A hashable stand-in."""
+        if self.kind is None:
+            return None
+        keys = tuple(self.context) if isinstance(self.context, list) else self.context
+        return self.kind, keys, tuple([child.key() for child in self.children])
 
     def __repr__(self) -> str:
         return repr(unflatten(["*"] * self.leaves, self))

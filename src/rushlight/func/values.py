@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .. import formats
-from .._core import Tensor
 from ..device import device as Device
 from ..graph.trace import Context, Traced
 from ..ops.record import op
 from ..transform.batching import BatchedContext
 from ..transform.forward import DualContext
-from .trace import ReverseContext, Root
+from .recording import ReverseContext
+from .trace import Root
 
 
 def root_of(x: Traced) -> Context:
@@ -69,4 +69,4 @@ def install() -> None:
     }
     for name, getter in properties.items():
         setattr(Traced, name, property(getter))
-    Traced.__setitem__ = refuse_write  # type: ignore[attr-defined]
+    setattr(Traced, "__setitem__", refuse_write)  # noqa: B010  # mypy knows no such attribute

@@ -12,7 +12,7 @@ from ..ops import build
 from ..ops.record import op
 from ..transform.batching import RANDOMNESS, BatchedContext
 from .arguments import function_name, is_tensor
-from .trace import run
+from .trace import Source, run
 from .trees import broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
@@ -58,9 +58,14 @@ def vmap(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = _Call(func, in_dims, out_dims, randomness, args, kwargs)
         if chunk_size is None or chunk_size >= call.size:
-            return run("vmap", lambda context: call.apply(context, call.leaves, call.size))
+            source = Source((str((in_dims, out_dims)), randomness), func, (args, kwargs))
+            return run(
+                "vmap", lambda context: call.apply(context, call.leaves, call.size), None, source
+            )
         return call.in_chunks(chunk_size)
 
+    parameters = (str((in_dims, out_dims)), randomness, chunk_size)
+    wrapper._transform = ("vmap", parameters, func)  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -68,8 +73,13 @@ class _Call:
     """A call of a function that ``vmap`` made."""
 
     def __init__(
-        self, func: Function, in_dims: Dims, out_dims: Dims, randomness: str,
-        args: tuple[Any, ...], kwargs: dict[str, Any],
+        self,
+        func: Function,
+        in_dims: Dims,
+        out_dims: Dims,
+        randomness: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
         self.func, self.out_dims, self.randomness = func, out_dims, randomness
         self.kwargs = kwargs
@@ -165,9 +175,8 @@ class _Call:
         for output in outputs:
             if not is_tensor(output):
                 raise ValueError(
-                    f"vmap({function_name(self.func)}, ...): `{function_name(self.func)}` must only "
-                    f"return Tensors, got type {type(output)}. Did you mean to set out_dims= to "
-                    "None for output?"
+                    f"{name}: `{function_name(self.func)}` must only return Tensors, got type "
+                    f"{type(output)}"
                 )
         if is_tensor(result) and isinstance(self.out_dims, tuple) and len(self.out_dims) == 1:
             return list(self.out_dims)

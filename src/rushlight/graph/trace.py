@@ -401,7 +401,7 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
-        if method is None and _active.captures is not None:
+        if _active.captures is not None and (method is None or getattr(method, "mutates", ())):
             return _active.captures.attribute(self, name)
         if method is None or name.startswith("__"):
             raise AttributeError(
