@@ -444,7 +444,7 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
         for place, each in given
         if record.mode(place) == "S"
     ):
-        return record.overload(*args, **kwargs)
+        return record.overload(*lifted(args), **lifted(kwargs))
     args, kwargs = lifted(args), lifted(kwargs)
     check_arguments(record, args, kwargs)
     record.check_tensors(args, kwargs)

@@ -89,6 +89,23 @@ PROGRAMS = {
         lambda x: F.vmap(lambda row: F.grad(lambda y: (y * x * row).sum())(x).sum())(w).sum()
     )(x),
     "vmap with an index": lambda t, F, x, w: F.vmap(lambda i: w[i])(t.tensor([3, 0])),
+    "vmap with a mask of what is shared": lambda t, F, x, w: F.vmap(
+        lambda row: row[0] * x[x > 0] + x.nonzero().sum()
+    )(w),
+    "isinstance": lambda t, F, x, w: F.vmap(
+        lambda row: row * 2 if isinstance(row, t.Tensor) else row
+    )(w),
+    "creation": lambda t, F, x, w: F.vmap(
+        lambda row: row.new_zeros(5) + t.full_like(row, 2) * row + t.arange(5)
+    )(w),
+    "two operands of max": lambda t, F, x, w: F.vmap(lambda row: t.max(row, x))(w),
+    "complex": lambda t, F, x, w: F.grad(lambda x: (t.complex(x, x) * t.complex(x, -x)).real.sum())(
+        x
+    ),
+    "indices of each example": lambda t, F, x, w: F.vmap(lambda row, i: row[i])(
+        w, t.tensor([0, 1, 2, 3, 4])
+    ),
+    "elements in a loop": lambda t, F, x, w: F.grad(lambda x: sum(e * e for e in x))(x),
     "vmap of a loss": lambda t, F, x, w: F.vmap(
         F.grad(lambda row: t.nn.functional.cross_entropy(row @ w, t.tensor(1)))
     )(w),
@@ -140,6 +157,8 @@ ERRORS = {
     "vmap of random numbers": lambda t, F, x: F.vmap(lambda x: x + t.rand(2))(x),
     "vmap of item": lambda t, F, x: F.vmap(lambda x: x * x.item())(x),
     "vmap of a branch": lambda t, F, x: F.vmap(lambda x: x if x > 0 else -x)(x),
+    "jacrev of integers": lambda t, F, x: F.jacrev(lambda x: x.argmax())(x),
+    "vmap of numpy": lambda t, F, x: F.vmap(lambda x: x.numpy())(x),
     "vmap of nonzero": lambda t, F, x: F.vmap(lambda x: x.nonzero())(x),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import threading
 import weakref
@@ -12,6 +13,7 @@ import pytest
 import rushlight
 from rushlight import func
 from rushlight.func import replay
+from rushlight.graph.trace import captures
 
 calls = 0
 scale = 2.0
@@ -89,19 +91,47 @@ def test_tensors_given_twice() -> None:
     assert gradient(x, y).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_kept_traces_keep_no_tensors_alive() -> None:
-    class Marked(rushlight.Tensor):
-        pass
-
-    def call() -> Any:
+def test_tensors_are_freed_at_once() -> None:
+    def call(function: Any) -> None:
         local = rushlight.ones(3)
-        result = func.grad(lambda x: (x * local).sum())(ones())
-        assert result.tolist() == [1.0] * 3
-        return weakref.ref(local)
+        references.append(weakref.ref(local))
+        with contextlib.suppress(KeyError):
+            function(local)
 
-    reference = call()
-    gc.collect()
-    assert reference() is None
+    def fails(local: Any) -> None:
+        def function(x: Any) -> Any:
+            raise KeyError((x * local).shape)
+
+        func.grad(function)(ones())
+
+    references: list[Any] = []
+    gc.disable()
+    try:
+        call(lambda local: func.grad(lambda x: (x * local).sum())(ones()))  # is kept
+        call(lambda local: func.grad(lambda x: (x * local).sum() * x[0].item())(ones()))
+        call(lambda local: func.vjp(lambda x: x * local, ones())[1](ones()))
+        call(lambda local: func.hessian(lambda x: (x * local).prod())(local))
+        call(fails)
+        assert [reference() for reference in references] == [None] * 5
+    finally:
+        gc.enable()
+
+
+def test_traces_are_freed_at_once() -> None:
+    contexts = []
+
+    def function(x: Any) -> Any:
+        contexts.append(weakref.ref(x.context))
+        contexts.append(weakref.ref(captures()))
+        return (x.sin() * x).sum()
+
+    gc.disable()
+    try:
+        func.grad(function)(ones())
+        func.vmap(func.grad(function))(rushlight.ones(2, 3))
+        assert [context() for context in contexts] == [None] * 4
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ class Pullback:
             self.reverse.node(leaf) if leaf.context is self.reverse else None for leaf in leaves
         ]
         self.outputs = [self.reverse.lower(leaf) for leaf in leaves]
+        check_differentiable(leaves)
 
     def __call__(self, context: Context, cotangents: Sequence[Traced]) -> list[Traced]:
         """The gradients of the inputs, in a context at or above the one of the call."""
@@ -199,9 +200,7 @@ def _vjp_traced(
     )
     pullback.finish("vjp(f, *primals): Expected f(*primals) to return tensors,")
 
-    def vjp_fn(
-        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
-    ) -> Any:
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         def body(context: Context) -> Any:
             given = fitting_cotangents(pullback.structure, pullback.outputs, cotangents)
             traced = [as_traced(each, "vjp") for each in given]
@@ -211,6 +210,16 @@ def _vjp_traced(
 
     outputs = unflatten(pullback.outputs, pullback.structure)
     return (outputs, vjp_fn, pullback.aux) if has_aux else (outputs, vjp_fn)
+
+
+def check_differentiable(outputs: Sequence[Any]) -> None:
+    """RuntimeError if an output is of an integer dtype."""
+    for output in outputs:
+        if is_tensor(output) and not output.dtype.is_differentiable:
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {output.dtype}"
+            )
 
 
 def fitting_cotangents(structure: Any, outputs: Sequence[Any], cotangents: Tree) -> list[Any]:
@@ -254,10 +263,9 @@ def _vjp_on_tape(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tup
 
     call = TapeCall(function, leaves, "vjp", has_aux)
     outputs, out_structure = flatten(call.tree)
+    check_differentiable(outputs)
 
-    def vjp_fn(
-        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
-    ) -> Any:
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         if captures() is not None:  # vmap(vjp_fn): the function is traced again, there
             again = vjp(func, *primals, has_aux=has_aux)
             return again[1](cotangents)

@@ -17,7 +17,7 @@ from .. import _core
 from .._core import Tensor
 from ..graph.node import Graph, Value
 from ..graph.rewrite import remove_dead
-from ..graph.symbols import DataDependentError, ShapeEnvironment
+from ..graph.symbols import DataDependentError, ShapeEnvironment, SymbolicInt
 from ..graph.trace import (
     METHODS,
     Captures,
@@ -28,7 +28,8 @@ from ..graph.trace import (
     current_context,
     set_captures,
 )
-from ..ops.record import PRIMITIVES, Primitive
+from ..ops.kinds import Host
+from ..ops.record import PRIMITIVES, Primitive, op
 from ..plan import CallTracer, Job, build
 from .replay import Trace, call_key, find, keep
 from .trees import Tree, flatten, map_tree, unflatten
@@ -37,14 +38,19 @@ from .trees import Tree, flatten, map_tree, unflatten
 # such calls trace.
 _TRACING = 1 << 8
 
+_NEED_MEMORY = ("data_ptr", "numpy", "storage", "untyped_storage", "backward")
+
 _OPERATORS_KEPT = 512
 
 
 class Root(GraphContext, Captures):
     """The graph of a whole transform. Tensors that the function meets become its inputs."""
 
+    tensor_type = Tensor
+
     def __init__(self, name: str) -> None:
         super().__init__(ShapeEnvironment(static=True))
+        self.environment.lift = _no_sizes  # no cycle: what is traced is freed with the last value
         self.name = name
         self.tensors: list[Tensor] = []
         self.grad_enabled = _core.is_grad_enabled()
@@ -54,6 +60,8 @@ class Root(GraphContext, Captures):
     # ---- inputs
 
     def lift(self, argument: Any) -> Any:
+        if isinstance(argument, Traced):
+            return argument
         if isinstance(argument, Tensor):
             return self.capture(argument)
         if isinstance(argument, list | tuple):
@@ -68,6 +76,15 @@ class Root(GraphContext, Captures):
                 f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a "
                 f"tensor in place; use the result of {name.rstrip('_')} instead"
             )
+        if name in ("real", "imag"):
+            return getattr(op, name)(x)
+        if name in ("H", "mH"):
+            return op.conj(x.T if name == "H" else x.mT)
+        if name in _NEED_MEMORY:
+            raise RuntimeError(
+                f"{name}: a tensor in a function that is transformed (vmap, grad, jvp, ...) has no "
+                "memory of its own; use operators instead"
+            )
         raise AttributeError(f"'Tensor' object has no attribute '{name}' while it is traced")
 
     def capture(self, tensor: Tensor) -> Traced:
@@ -79,6 +96,11 @@ class Root(GraphContext, Captures):
             self._captured[id(tensor)] = known
         return known
 
+    def forget(self) -> None:
+        """Let go of the tensors: the graph may be kept."""
+        self.tensors = []
+        self._captured.clear()
+
     # ---- nodes
 
     def apply(
@@ -89,10 +111,45 @@ class Root(GraphContext, Captures):
                 f"{primitive.name}: a value of a function that was transformed is used after the "
                 "call; return it from the function instead"
             )
+        if isinstance(primitive.kind, Host) and self._depends_on_data(
+            primitive, inputs, attributes
+        ):
+            return self._run(primitive, inputs, attributes)
         outputs = super().apply(primitive, inputs, attributes)
         if self.grad_enabled and not _core.is_grad_enabled():
             return tuple(map(self._detached, outputs))
         return outputs
+
+    def _depends_on_data(
+        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+    ) -> bool:
+        """Whether only running it tells the sizes of its results."""
+        if not isinstance(primitive.kind, Host):
+            return False
+        outputs = primitive.infer([x.value for x in inputs], attributes, self.environment)
+        return any(isinstance(size, SymbolicInt) for _, shape, _ in outputs for size in shape)
+
+    def _run(
+        self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
+    ) -> tuple[Traced, ...]:
+        """Run a primitive now; its results become inputs, of sizes that are known."""
+        tensors = [self.concrete(x, primitive.name) for x in inputs]
+        with self._paused():
+            results = primitive.operator(*tensors, **attributes)
+        return tuple(map(self.capture, results if isinstance(results, tuple) else (results,)))
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """Operators called inside run, and are not recorded for a backward pass."""
+        bits, previous = _core.get_mode_bits(), set_captures(None)
+        enabled = _core.set_grad_enabled(False)
+        _core.set_mode_bits(bits & ~_TRACING)
+        try:
+            yield
+        finally:
+            _core.set_mode_bits(bits)
+            _core.set_grad_enabled(enabled)
+            set_captures(previous)
 
     def _detached(self, output: Traced) -> Traced:
         if output.weak or not output.dtype.is_differentiable:
@@ -123,19 +180,12 @@ class Root(GraphContext, Captures):
         drawn = [node for node in self.graph.nodes if node.primitive.impure]
         values = [value for node in drawn for value in node.outputs]
         (wanted,) = self.append(PRIMITIVES["detach"], (x.value,), {}) if not x.weak else (x.value,)
-        nodes, enabled = list(self.graph.nodes), _core.set_grad_enabled(False)
-        part = Graph(self.environment, list(self.graph.inputs), nodes, [])
-        outputs = [*values, self._output(wanted)]
-        part.outputs, part.nodes = outputs, list(self.graph.nodes)
+        part = Graph(self.environment, list(self.graph.inputs))
+        part.outputs = [*values, self._output(wanted)]
+        part.nodes = list(self.graph.nodes)
         remove_dead(part)
-        bits, previous = _core.get_mode_bits(), set_captures(None)
-        _core.set_mode_bits(bits & ~_TRACING)
-        try:
+        with self._paused():
             *drawn_values, result = graph_runner(part, self, f"{self.name}_part")(self.tensors)
-        finally:
-            _core.set_mode_bits(bits)
-            set_captures(previous)
-            _core.set_grad_enabled(enabled)
         for value, tensor in zip(values, drawn_values, strict=True):
             self._replace_by_input(value, tensor)
         self.graph.nodes[:] = [node for node in self.graph.nodes if node not in drawn]
@@ -193,7 +243,13 @@ def run(
                 f"{name}: the function calls an operator whose result has a size that depends on "
                 f"data, which cannot be batched: {error}"
             ) from error
+    finally:
+        root.forget()
     return eager()
+
+
+def _no_sizes(size: SymbolicInt) -> Any:
+    raise AssertionError(f"{size!r} is symbolic in a trace whose sizes are ints")
 
 
 def run_again(trace: Trace, tensors: list[Tensor]) -> Tree:
@@ -218,10 +274,8 @@ def execute(root: Root, tree: Tree, known: Any) -> Tree:
                 f"{root.name}: a value of an inner transform is returned by an outer one; return "
                 "it from the function that is transformed"
             )
-    if any(symbol.hint is None for symbol in root.environment.symbols):
-        raise DataDependentError("nonzero and masks give results of unknown size")
     graph = root.finish([leaves[i] for i in positions])
-    tensors, root.tensors = root.tensors, []  # what is kept must not keep them alive
+    tensors = root.tensors
     run = graph_runner(graph, root, root.name)
     for i, tensor in zip(positions, run(tensors), strict=True):
         leaves[i] = tensor

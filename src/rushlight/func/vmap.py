@@ -222,7 +222,13 @@ class _Call:
             ]
             if state is not None:
                 set_rng_state(state)
-            result = run("vmap", functools.partial(self.apply, leaves=leaves, size=size))
+            parameters = (str((self.dims, self.out_dims)), self.randomness, self.structure.key())
+            result = run(
+                "vmap of a chunk",
+                functools.partial(self.apply, leaves=leaves, size=size),
+                None,
+                Source(parameters, self.func, (leaves, self.kwargs)),
+            )
             parts.append(flatten(result))
         structure = parts[0][1]
         dims = broadcast(self.out_dims, structure, _is_dim)

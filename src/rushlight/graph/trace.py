@@ -65,6 +65,8 @@ def current_context() -> Context | None:
 class Captures:
     """What turns tensors into traced values while a function transform traces in this thread."""
 
+    tensor_type: type  # what traced values pass for
+
     def lift(self, argument: Any) -> Any:
         """The argument, a list or a tuple, with tensors as traced values; others as they are."""
         raise NotImplementedError
@@ -349,6 +351,15 @@ class Traced:
         self.value = value
 
     @property
+    def __class__(self) -> Any:
+        """What ``isinstance`` sees besides the type: a tensor, for a function being transformed."""
+        return type(self) if _active.captures is None else _active.captures.tensor_type
+
+    @__class__.setter
+    def __class__(self, new: Any) -> None:
+        raise TypeError("the class of a traced tensor cannot be changed")
+
+    @property
     def dtype(self) -> DType:
         return self.value.dtype
 
@@ -401,7 +412,9 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
-        if _active.captures is not None and (method is None or getattr(method, "mutates", ())):
+        if _active.captures is not None and (
+            method is None or bool(getattr(method, "mutates", False))
+        ):
             return _active.captures.attribute(self, name)
         if method is None or name.startswith("__"):
             raise AttributeError(
