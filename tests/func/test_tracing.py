@@ -52,6 +52,23 @@ def test_pure_functions_are_traced_once() -> None:
     assert all(result.tolist() == [[1.0] * 3] * 2 for result in results)
 
 
+def test_helpers_and_loops_are_traced_once() -> None:
+    def layer(x: Any, gain: float = 2.0) -> Any:
+        return rushlight.tanh(x * weight) * gain
+
+    def network(x: Any, depth: int) -> Any:
+        for _ in range(depth):
+            x = layer(x)
+        return sum(part.sum() for part in (x, x * x))
+
+    before = len(replay._traces)
+    for _ in range(3):
+        func.grad(network)(ones(), 2)
+    assert len(replay._traces) == before + 1
+    func.grad(network)(ones(), 3)
+    assert len(replay._traces) == before + 2
+
+
 def test_what_a_function_reads_may_change() -> None:
     global scale, weight
     local = 1.0
