@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from .._core import Tensor
+from .._core import Size, Tensor
 from ..graph.node import Graph, Value
 from ..graph.rewrite import remove_dead
 from ..graph.symbols import DataDependentError, ShapeEnvironment, SymbolicInt
@@ -47,6 +47,7 @@ class Root(GraphContext, Captures):
     """The graph of a whole transform. Tensors that the function meets become its inputs."""
 
     tensor_type = Tensor
+    size_type = Size
 
     def __init__(self, name: str) -> None:
         super().__init__(ShapeEnvironment(static=True))

@@ -66,6 +66,7 @@ class Captures:
     """What turns tensors into traced values while a function transform traces in this thread."""
 
     tensor_type: type  # what traced values pass for
+    size_type: type  # of their shapes
 
     def lift(self, argument: Any) -> Any:
         """The argument, a list or a tuple, with tensors as traced values; others as they are."""
@@ -365,7 +366,8 @@ class Traced:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return self.value.shape
+        captures = _active.captures
+        return self.value.shape if captures is None else captures.size_type(self.value.shape)
 
     @property
     def weak(self) -> bool:
