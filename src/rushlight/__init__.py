@@ -56,9 +56,10 @@ def _resolve(path: str) -> _ModuleType:
 
 _install(_sys.modules[__name__], _resolve)
 
-from . import autograd, optim, tensor_methods  # noqa: E402
+from . import autograd, func, optim, tensor_methods  # noqa: E402
 from .creation import *  # noqa: E402
 from .formats import *  # noqa: E402
+from .func import vmap  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
 from .printing import set_printoptions  # noqa: E402
 from .random import (  # noqa: E402

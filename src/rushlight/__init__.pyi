@@ -16,6 +16,7 @@ from .formats import layout as _layout, memory_format as _memory_format
 from . import autograd as autograd
 from . import debug as debug
 from . import dtypes as dtypes
+from . import func as func
 from . import inplace_views as inplace_views
 from . import linalg as linalg
 from . import nn as nn
@@ -73,6 +74,7 @@ from .formats import layout as layout
 from .formats import memory_format as memory_format
 from .formats import preserve_format as preserve_format
 from .formats import strided as strided
+from .func.vmap import vmap as vmap
 from .limits import finfo as finfo
 from .limits import iinfo as iinfo
 from .printing import set_printoptions as set_printoptions

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _core, dtypes
 from ._core import Tensor
+from .graph.trace import contains_traced, lifted
 from .ops import subscripts
 from .ops.record import op
 
@@ -83,6 +84,8 @@ def consumed(basic: list[Any]) -> int:
 
 def getitem(x: Tensor, index: Any) -> Tensor:
     """``x[index]`` for an index that holds tensors, lists or bools."""
+    if contains_traced(index):
+        return lifted(x)[index]
     if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim and index.ndim:
         return subscripts.index.operator(x, [index])
     view, indices = split(x, index)
@@ -95,6 +98,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value`` for an index that holds tensors, lists or bools, or a value that is no
     tensor or number.
     """
+    if contains_traced((index, value)):
+        raise RuntimeError(
+            "setitem: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
+            "in place; use where, index_put, cat or stack instead"
+        )
     if not isinstance(value, (Tensor, bool, int, float, complex)):
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"

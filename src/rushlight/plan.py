@@ -24,7 +24,7 @@ from .graph.node import Graph, Value
 from .graph.print import text as graph_text
 from .graph.print import value_names
 from .graph.symbols import Atom, DataDependentError, SymbolicInt, same_shape
-from .graph.trace import GraphContext, Traced, contains_traced
+from .graph.trace import GraphContext, Traced, captures, contains_traced, lifted
 from .ops.arguments import check_arguments, check_range, with_ints
 from .ops.build import convert
 from .ops.indexing import IndexOutOfRange
@@ -375,6 +375,10 @@ def make_operator(record: Record, inplace: bool = False, native: str | None = No
         parameters += (("out", "T!"),)
 
     def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
+        if captures() is not None:
+            return _core.Direct(
+                lambda *args, **kwargs: call_captured(record, inplace, args, kwargs)
+            )
         target = plan_record(record, inplace, args, kwargs, aliases)
         if isinstance(target, _core.Direct):
             show("plans", f"{record.name}: no plan, runs operator by operator")
@@ -399,6 +403,8 @@ def call_foreign(
     plain = plain_arguments(operator, args, kwargs)
     if plain is not None:
         return plain
+    if captures() is not None:
+        return call_captured(record, inplace, args, kwargs)
     traced = contains_traced((args, tuple(kwargs.values())))
     if not traced:
         check_range(record.name, [*args, *kwargs.values()])
@@ -421,6 +427,27 @@ def call_foreign(
             f"{record.name}_: a traced tensor cannot be changed in place; use {record.name}"
         )
     return result
+
+
+def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call in a function that a transform traces: tensors among the arguments become inputs."""
+    name = f"{record.name}_" if inplace or record.mutates else record.name
+    if inplace or record.mutates or kwargs.get("out") is not None or kwargs.get("inplace") is True:
+        raise RuntimeError(
+            f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
+            f"in place or write to out=; use the result of {record.name} instead"
+        )
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    if record.overload is not None and any(
+        contains_traced(each) or isinstance(each, _core.Tensor)
+        for place, each in given
+        if record.mode(place) == "S"
+    ):
+        return record.overload(*lifted(args), **lifted(kwargs))
+    args, kwargs = lifted(args), lifted(kwargs)
+    check_arguments(record, args, kwargs)
+    record.check_tensors(args, kwargs)
+    return record.trace(*args, **kwargs)
 
 
 # ---------------------------------------------------------------- backward
@@ -473,6 +500,7 @@ class BackwardRule:
 
     def plan(self, args: tuple) -> Any:
         tracer = CallTracer()
+        tracer.context.environment.static = self.graph.environment.static
         sizes: dict[Atom, Any] = {}
         bindings: dict[Value, Traced] = {}
         arguments = iter(args)

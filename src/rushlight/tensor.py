@@ -10,6 +10,7 @@ from . import _core, dtypes
 from ._core import Tensor
 from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
+from .graph.trace import Traced
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 from .plan import make_operator
 
@@ -202,6 +203,8 @@ def as_plain(argument: Any) -> tuple[bool, Any]:
         return any(changed for changed, _ in parts_list), type(argument)(
             each for _, each in parts_list
         )
+    if isinstance(argument, Traced):  # before tensors: a traced value passes for one
+        return False, argument
     if isinstance(argument, Tensor) and type(argument) not in (Tensor, Parameter):
         return True, _core.alias_as(Tensor, argument)
     if (

@@ -1,6 +1,6 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
-from . import functional, graph
+from . import forward_ad, functional, graph
 from . import tensor_methods as _tensor_methods  # attaches the methods
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad
@@ -20,6 +20,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",

@@ -254,10 +254,11 @@ class ShapeEnvironment:
     """The symbols of one trace and the guards recorded about them.
 
     guards: ``(operation, a, b)`` with operation in eq ne lt le gt ge; a and b are ints or
-    ``SymbolicInt``.
+    ``SymbolicInt``. static: whether sizes stand for themselves: the trace serves one call's sizes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, static: bool = False) -> None:
+        self.static = static
         self.symbols: list[Atom] = []
         self.guards: list[tuple[str, Any, Any]] = []
         self._recorded: set[tuple] = set()
@@ -268,7 +269,7 @@ class ShapeEnvironment:
         """The size whose value in this call is ``hint``: -1, 0 and 1 stand for themselves, equal
         sizes share a symbol.
         """
-        if -1 <= hint <= 1:
+        if self.static or -1 <= hint <= 1:
             return hint
         if hint not in self._by_hint:
             positive = hint >= 2

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
@@ -47,9 +47,11 @@ _GUARD_NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "g
 
 class _Active(threading.local):
     stack: list[Context]
+    captures: Captures | None
 
     def __init__(self) -> None:
         self.stack = []
+        self.captures = None
 
 
 _active = _Active()
@@ -58,6 +60,37 @@ _active = _Active()
 def current_context() -> Context | None:
     """The innermost context that is tracing in this thread."""
     return _active.stack[-1] if _active.stack else None
+
+
+class Captures:
+    """What turns tensors into traced values while a function transform traces in this thread."""
+
+    tensor_type: type  # what traced values pass for
+    size_type: type  # of their shapes
+
+    def lift(self, argument: Any) -> Any:
+        """The argument, a list or a tuple, with tensors as traced values; others as they are."""
+        raise NotImplementedError
+
+    def attribute(self, x: Traced, name: str) -> Any:
+        """An attribute of a traced value that no operator is; AttributeError if there is none."""
+        raise NotImplementedError
+
+
+def captures() -> Captures | None:
+    """What takes tensors into the trace of this thread; None if a function is not being traced."""
+    return _active.captures
+
+
+def set_captures(new: Captures | None) -> Captures | None:
+    """Choose what takes tensors into this thread's trace; returns what did before."""
+    previous, _active.captures = _active.captures, new
+    return previous
+
+
+def lifted(argument: Any) -> Any:
+    """The argument with the tensors in it as traced values, if a function is being traced."""
+    return argument if _active.captures is None else _active.captures.lift(argument)
 
 
 class Context:
@@ -93,6 +126,17 @@ class Context:
 
     def leave(self, token: Any, result: Any) -> None:
         """The composite is done."""
+
+    def concrete(self, x: Traced, what: str) -> Any:
+        """A tensor that holds what a value of this context is in the call being traced.
+
+        Raises:
+            TypeError: if only running the program tells. what: the method that asks.
+        """
+        raise TypeError(
+            f"{what}() of a traced {'number' if x.weak else 'tensor'}: its value is known only "
+            "when the program runs; use operators (where, maximum, ...) instead"
+        )
 
 
 def apply(
@@ -308,12 +352,22 @@ class Traced:
         self.value = value
 
     @property
+    def __class__(self) -> Any:
+        """What ``isinstance`` sees besides the type: a tensor, for a function being transformed."""
+        return type(self) if _active.captures is None else _active.captures.tensor_type
+
+    @__class__.setter
+    def __class__(self, new: Any) -> None:
+        raise TypeError("the class of a traced tensor cannot be changed")
+
+    @property
     def dtype(self) -> DType:
         return self.value.dtype
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return self.value.shape
+        captures = _active.captures
+        return self.value.shape if captures is None else captures.size_type(self.value.shape)
 
     @property
     def weak(self) -> bool:
@@ -360,11 +414,17 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
+        if _active.captures is not None and (
+            method is None or bool(getattr(method, "mutates", False))
+        ):
+            return _active.captures.attribute(self, name)
         if method is None or name.startswith("__"):
             raise AttributeError(
                 f"'Tensor' object has no attribute '{name}' while an operator is traced"
             )
-        return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if _active.captures is None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        return lambda *args, **kwargs: method(self, *lifted(args), **lifted(kwargs))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.dtype.name}{list(self.shape)})"
@@ -379,27 +439,26 @@ class Traced:
             raise TypeError("iteration over a 0-d tensor")
         return iter([self[position] for position in range(self.shape[0])])
 
-    def __bool__(self) -> Any:
-        return self._no_value("bool")
+    def __bool__(self) -> bool:
+        return bool(self.context.concrete(self, "bool"))
 
-    def __int__(self) -> Any:
-        return self._no_value("int")
+    def __int__(self) -> int:
+        return int(self.context.concrete(self, "int"))
 
-    def __float__(self) -> Any:
-        return self._no_value("float")
+    def __float__(self) -> float:
+        return float(self.context.concrete(self, "float"))
 
-    def __index__(self) -> Any:
-        return self._no_value("int")
+    def __complex__(self) -> complex:
+        return complex(self.context.concrete(self, "complex"))
+
+    def __index__(self) -> int:
+        return self.context.concrete(self, "int").__index__()
 
     def item(self) -> Any:
-        return self._no_value("item")
+        return self.context.concrete(self, "item").item()
 
-    def _no_value(self, what: str) -> NoReturn:
-        raise TypeError(
-            f"{what}() of a traced {'number' if self.weak else 'tensor'}: its value is known only "
-            "when the program runs; "
-            "use operators (where, maximum, ...) instead"
-        )
+    def tolist(self) -> Any:
+        return self.context.concrete(self, "tolist").tolist()
 
     if TYPE_CHECKING:  # elementwise, as all number slots, which are installed below
 
@@ -475,14 +534,16 @@ def _install_slots() -> None:
         "pos": "positive",
     }.items():
         setattr(Traced, f"__{slot}__", _unary_slot(method))
-    Traced.__getitem__ = lambda self, index: METHODS["getitem"](self, index)
+    Traced.__getitem__ = lambda self, index: METHODS["getitem"](self, lifted(index))
     TracedNumber.__hash__ = Traced.__hash__  # type: ignore[assignment]
 
 
 def _binary_slot(name: str) -> Callable[..., Any]:
     def slot(self: Traced, other: Any) -> Any:
         if not isinstance(other, (Traced, *Number)):
-            return NotImplemented
+            other = lifted(other)
+            if not isinstance(other, Traced):
+                return NotImplemented
         return METHODS[name](self, other)
 
     return slot
@@ -491,7 +552,9 @@ def _binary_slot(name: str) -> Callable[..., Any]:
 def _reflected_slot(name: str) -> Callable[..., Any]:
     def slot(self: Traced, other: Any) -> Any:
         if not isinstance(other, (Traced, *Number)):
-            return NotImplemented
+            other = lifted(other)
+            if not isinstance(other, Traced):
+                return NotImplemented
         return METHODS[name](other, self)
 
     return slot
@@ -510,15 +573,19 @@ _install_slots()
 __all__ = [
     "METHODS",
     "PRIMITIVES",
+    "Captures",
     "Context",
     "GraphContext",
     "Number",
     "Traced",
     "TracedNumber",
     "apply",
+    "captures",
     "contains_traced",
     "current_context",
+    "lifted",
     "number_type",
     "same_shape",
+    "set_captures",
     "user_source",
 ]

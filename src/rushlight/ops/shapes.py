@@ -88,7 +88,7 @@ def _pad_arrays(x: Any, dim: int, before: int, size: int, step: int) -> Any:
     return result
 
 
-def _shift_dim(x: Traced, size: Any, dim: int, **others: Any) -> dict[str, Any]:
+def _shift_dim(x: Traced, size: Any, /, dim: int, **others: Any) -> dict[str, Any]:
     return {"dim": dim + 1, **others}
 
 

@@ -75,6 +75,18 @@ class BatchedContext(Context):
     def number(self, value: Any) -> Traced:
         return self.below.number(value)
 
+    def concrete(self, x: Traced, what: str) -> Any:
+        if what == "bool":
+            raise RuntimeError(
+                "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
+                "control flow: each example may take another branch. Use where() instead, or call "
+                "the function for each example."
+            )
+        raise RuntimeError(
+            f"vmap: It looks like you're calling .{what}() on a Tensor: it has one value for each "
+            "example. Rewrite it with operators on tensors, or call the function for each example."
+        )
+
     def apply(
         self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
     ) -> tuple[Traced, ...]:

@@ -65,6 +65,10 @@ class DualContext(Context):
     def number(self, value: Any) -> Traced:
         return self.below.number(value)
 
+    def concrete(self, x: Traced, what: str) -> Any:
+        primal = x.value.primal
+        return primal.context.concrete(primal, what)
+
     def apply(
         self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
     ) -> tuple[Traced, ...]:
