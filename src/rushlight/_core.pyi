@@ -13,6 +13,7 @@ from .device import device as _device
 from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
 
+
 _Number: TypeAlias = _bool | _int | _float | _complex
 _T = TypeVar("_T", bound=Tensor)
 _Generator: TypeAlias = Generator

@@ -24,7 +24,7 @@ def cross_entropy(
     size_average: _bool | None = None,
     ignore_index: _int = -100,
     reduce: _bool | None = None,
-    reduction: str = "mean",
+    reduction: str = 'mean',
     label_smoothing: Tensor | _Number = 0.0,
 ) -> Tensor:
     """The negative log-likelihood of targets (classes or probabilities) under softmax(input)."""
@@ -64,7 +64,7 @@ def dropout3d(
 def elu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input) - 1)."""
 
-def gelu(input: Tensor, approximate: str = "none", *, out: Any = None) -> Tensor:
+def gelu(input: Tensor, approximate: str = 'none', *, out: Any = None) -> Tensor:
     """input times the normal distribution's cumulative probability of it."""
 
 def hardshrink(input: Tensor, lambd: Tensor | _Number = 0.5, *, out: Any = None) -> Tensor:
@@ -89,7 +89,7 @@ def l1_loss(
     target: Tensor | _Number,
     size_average: _bool | None = None,
     reduce: _bool | None = None,
-    reduction: str = "mean",
+    reduction: str = 'mean',
     weight: Tensor | _Number | None = None,
 ) -> Tensor:
     """The absolute difference."""
@@ -139,7 +139,7 @@ def mse_loss(
     target: Tensor | _Number,
     size_average: _bool | None = None,
     reduce: _bool | None = None,
-    reduction: str = "mean",
+    reduction: str = 'mean',
     weight: Tensor | _Number | None = None,
 ) -> Tensor:
     """The squared difference."""
@@ -151,7 +151,7 @@ def nll_loss(
     size_average: _bool | None = None,
     ignore_index: _int = -100,
     reduce: _bool | None = None,
-    reduction: str = "mean",
+    reduction: str = 'mean',
 ) -> Tensor:
     """Minus the log-probability of the target class."""
 
