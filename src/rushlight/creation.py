@@ -16,6 +16,7 @@ from .dtypes import dtype as DType
 from .layout import flatten_sizes
 from .ops import comparison
 from .ops.record import FUNCTIONS, METHODS, Record
+from .plan import moved
 from .promotion import scalar_type_name
 
 __all__ = [
@@ -48,15 +49,6 @@ def require_device(device: Any, function: str) -> Device:
         )
     given = type(device).__name__
     raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
-
-
-def moved(result: Tensor, device: Device) -> Tensor:
-    """The tensor on a device: on ``meta`` only its layout is left."""
-    if device.type == result.device.type:
-        return result
-    if device.type == "meta":
-        return _core.empty_strided(tuple(result.shape), result.stride(), result.dtype.code, 1)
-    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
 def finished(

@@ -18,6 +18,7 @@ from .codegen.legalize import Legalizer
 from .codegen.lower import Aliases, Lowering, Request
 from .codegen.nest import Nest, Variant
 from .codegen.show import fusion_text, plan_text
+from .device import device as Device
 from .devices import host
 from .dtypes import dtype as DType
 from .graph.node import Graph, Value
@@ -225,6 +226,8 @@ def plan_record(
     """Plan a call of a record's operator."""
     check_arguments(record, args, kwargs)
     record.check_tensors(args, kwargs)
+    if record.moves and requested_device(args[0], args[1:], kwargs) != args[0].device.type:
+        return _core.Direct(mover(record))
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
     out = named.pop("out", None)
@@ -232,6 +235,7 @@ def plan_record(
         check_out(record, out, named, aliases)
     elif "inplace" in record.signature.parameters and not inplace:
         inplace = record.bind(*mapped, **named).arguments["inplace"] is True
+    check_devices(f"{record.name}_" if inplace else record.name, tracer.tensors)
     wrt = tracer.requiring_gradients()
     if out is not None and wrt:
         raise RuntimeError(
@@ -271,6 +275,51 @@ def plan_record(
     graph.mutations = {target.value.index: position for position, target in enumerate(written)}
     may_alias = record.views is not None
     return build(Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself))
+
+
+def check_devices(name: str, tensors: list[Any]) -> None:
+    """All tensors are on one device, but for those that stand for a number."""
+    if len({tensor.device for tensor in tensors}) < 2:
+        return
+    if name == "copy_" and tensors[0].device.type == "meta":
+        return
+    if name == "copy_":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    device = next(tensor.device for tensor in tensors if tensor.ndim or tensor.is_meta)
+    for tensor in tensors:
+        if tensor.device != device and (tensor.ndim or tensor.is_meta):
+            raise RuntimeError(
+                f"{name}: Tensor on device {tensor.device} is not on the expected device {device}; "
+                "move them to one device with to()"
+            )
+
+
+def requested_device(self: Any, args: tuple, kwargs: dict[str, Any]) -> str:
+    """The type of the device that the arguments of ``to`` ask for."""
+    for argument in (*args, kwargs.get("device")):
+        if isinstance(argument, str | Device):
+            return Device(argument).type
+    return self.device.type
+
+
+def mover(record: Record) -> Callable[..., Any]:
+    """How to run ``to`` when the result is on another device."""
+
+    def run(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        target = requested_device(self, args, {"device": device})
+        others = [each for each in args if not isinstance(each, str | Device)]
+        return moved(record(self, *others, **kwargs), Device(target))
+
+    return run
+
+
+def moved(tensor: Any, device: Device) -> Any:
+    """The tensor on a device: on ``meta`` only its layout is left."""
+    if device.type == tensor.device.type:
+        return tensor
+    if device.type == "meta":
+        return _core.empty_strided(tuple(tensor.shape), tensor.stride(), tensor.dtype.code, 1)
+    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
 def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:

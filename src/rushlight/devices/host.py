@@ -18,6 +18,11 @@ from .reference import Array
 
 def to_array(tensor: Any) -> Array:
     """A tensor's elements on the reference device; shared where NumPy has the dtype."""
+    if tensor.is_meta:
+        raise NotImplementedError(
+            "the shape of the result depends on data, and meta tensors have none; use a tensor on "
+            "the CPU"
+        )
     if tensor.dtype.numpy is not None:
         return Array(_core.to_numpy(tensor), tensor.dtype)
     wide = dtypes.float32 if tensor.dtype is dtypes.bfloat16 else dtypes.complex64

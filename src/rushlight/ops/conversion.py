@@ -125,13 +125,15 @@ _TARGETS = tuple(
 
 
 def _to_tensors_type(input: Any, *args: Any, **kwargs: Any) -> Any:
-    """``x.to(other)``: the type of the tensor among the arguments."""
+    """``x.to(other)``: the dtype and device of the tensor among the arguments."""
     other = kwargs.pop("other", None)
     if other is None and not any(hasattr(each, "dtype") for each in args):
         kinds = ", ".join(type(each).__name__ for each in (*args, *kwargs.values()))
         raise TypeError(f"to(): expected a dtype, a device or a tensor, got {kinds}")
-    args = tuple(each.dtype if hasattr(each, "dtype") else each for each in args)
-    return to(input, *args, **kwargs) if other is None else to(input, other.dtype, *args, **kwargs)
+    if other is None:
+        place = next(i for i, each in enumerate(args) if hasattr(each, "dtype"))
+        other, args = args[place], (*args[:place], *args[place + 1 :])
+    return to(input, *args, dtype=other.dtype, device=other.device, **kwargs)
 
 
 @composite(
@@ -139,6 +141,7 @@ def _to_tensors_type(input: Any, *args: Any, **kwargs: Any) -> Any:
     methods=["to"],
     views="input",
     itself=True,
+    moves=True,
     overload=_to_tensors_type,
     samples=calls(*((draw, target) for draw in _DRAWS for target in _TARGETS)),
 )

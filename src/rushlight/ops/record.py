@@ -155,10 +155,10 @@ class Record:
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
     (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the
     parameter the result may be a view of; itself: whether the result may be the very argument;
-    random: whether it draws random numbers; overload: ``f(*arguments)`` runs calls that have a
-    tensor in the place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)``
-    gives test calls (``ops/samples.py``); operator: the native operator, set when the runtime
-    loads.
+    moves: whether the result may be on another device; random: whether it draws random numbers;
+    overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or size
+    (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
+    operator: the native operator, set when the runtime loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
     """
@@ -174,6 +174,7 @@ class Record:
         out: bool | str = False,
         views: str | None = None,
         itself: bool = False,
+        moves: bool = False,
         random: bool = False,
         overload: Callable[..., Any] | None = None,
         reference: Callable[..., Any] | None = None,
@@ -205,6 +206,7 @@ class Record:
         self.out = out
         self.views = views
         self.itself = itself
+        self.moves = moves
         self.random = random
         self.overload = overload
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
