@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import rushlight
-from rushlight import plan, stages
+from rushlight import inspection, stages
 from rushlight.debug import explain, plans
 from rushlight.devices import reference
 from rushlight.graph import print as graph_print
@@ -90,7 +90,7 @@ def test_views_are_said_to_compute_nothing() -> None:
 def test_every_shown_graph_runs_on_the_reference_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Traced, legalized and backward graphs: the text gives what the graph gives."""
     graphs = []
-    monkeypatch.setattr(plan, "graph_text", lambda graph: graphs.append(graph) or "")
+    monkeypatch.setattr(inspection, "graph_text", lambda graph: graphs.append(graph) or "")
 
     def program(x: rushlight.Tensor) -> None:
         softmax_loss(x)

@@ -23,7 +23,16 @@ LAYERS = {
     "transforms": ["transform"],
     "code generation": ["codegen"],
     "devices": ["devices"],
-    "runtime": ["plan", "tensor", "indexing", "inplace_views", "check", "tolerance"],
+    "runtime": [
+        "check",
+        "tolerance",
+        "inspection",
+        "plan",
+        "operators",
+        "tensor",
+        "indexing",
+        "inplace_views",
+    ],
     "user API": [],
 }
 ORDER = list(LAYERS)

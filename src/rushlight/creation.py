@@ -14,9 +14,9 @@ from ._core import Tensor, from_numpy, get_num_threads, set_num_threads
 from .device import device as Device
 from .dtypes import dtype as DType
 from .layout import flatten_sizes
+from .operators import moved
 from .ops import comparison
 from .ops.record import FUNCTIONS, METHODS, Record
-from .plan import moved
 from .promotion import scalar_type_name
 
 __all__ = [

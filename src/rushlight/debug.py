@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import _core
-from .plan import known_operators
+from .plan import operators
 from .stages import STAGES, collected
 
 __all__ = ["STAGES", "OperatorPlans", "explain", "plans"]
@@ -80,7 +80,7 @@ def plans() -> list[OperatorPlans]:
         1
     """
     counts = []
-    for operator in known_operators():
+    for operator in list(operators):
         statistics = operator.statistics()
         if statistics["misses"]:
             counts.append(OperatorPlans(operator.name, **statistics))

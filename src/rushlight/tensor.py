@@ -11,8 +11,8 @@ from ._core import Tensor
 from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
 from .graph.trace import Traced
+from .operators import record_operator
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
-from .plan import make_operator
 
 # Methods that the core answers by layout arithmetic when the argument is a plain tensor.
 NATIVE_VIEWS = {
@@ -146,7 +146,7 @@ def install_record(
     record: Record, namespace: ModuleType, resolve: Callable[[str], ModuleType]
 ) -> None:
     native = next((name for name in record.methods if name in NATIVE_VIEWS), None)
-    record.operator = make_operator(record, native=native)
+    record.operator = record_operator(record, native=native)
     for path in record.names:
         prefix, _, name = path.rpartition(".")
         setattr(resolve(prefix) if prefix else namespace, name, record.operator)
@@ -154,7 +154,7 @@ def install_record(
         if not (name.startswith("__") and hasattr(Tensor, name)):  # number slots are native
             setattr(Tensor, name, record.operator)
     if record.inplace:
-        inplace = make_operator(record, inplace=True)
+        inplace = record_operator(record, inplace=True)
         for name in record.methods:
             setattr(Tensor, f"{name}_", inplace)
             if name in record.names:

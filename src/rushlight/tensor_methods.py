@@ -12,7 +12,7 @@ from ._core import Tensor
 from .creation import allclose, copied, empty_strided, equal, finished, is_nonzero
 from .device import device as Device
 from .dtypes import dtype as DType
-from .plan import moved
+from .operators import moved
 from .promotion import scalar_type_name
 
 # ---------------------------------------------------------------- NumPy

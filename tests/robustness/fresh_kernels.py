@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rushlight import plan
+from rushlight import operators
 from rushlight.ops.record import Composite, op
 
 KINDS = 1 << 16
@@ -18,4 +18,4 @@ def fresh_operator(number: int) -> Any:
             x = op.sub(1, x) if number >> bit & 1 else op.mul(x, 0.5)
         return op.sigmoid(x)
 
-    return plan.make_operator(Composite(body, name=f"fresh{number}"))
+    return operators.record_operator(Composite(body, name=f"fresh{number}"))

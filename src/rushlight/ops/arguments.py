@@ -16,7 +16,8 @@ from ..graph.symbols import SymbolicInt
 from ..graph.trace import Number, Traced
 
 if TYPE_CHECKING:
-    from .record import Parameter, Record
+    from .parameters import Parameter
+    from .record import Record
 
 
 def is_tensor(argument: Any) -> bool:

@@ -10,7 +10,8 @@ from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import PRIMITIVES, Traced
 from . import build
-from .kinds import Elementwise, Output, Source, everything
+from .kind import Output
+from .kinds import Elementwise, Source, everything
 from .record import NONE, Composite, MemoryFormat, Selector, Tensor, composite, primitive
 from .samples import Draw, calls, unary
 

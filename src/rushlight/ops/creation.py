@@ -16,7 +16,8 @@ from ..layout import flatten_sizes
 from ..promotion import number_dtype
 from . import build
 from .conversion import overwritten, require_dtype
-from .kinds import Kind, Output, Source
+from .kind import Kind, Output
+from .kinds import Source
 from .parts import concrete_size
 from .record import (
     NONE,

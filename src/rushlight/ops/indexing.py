@@ -10,7 +10,8 @@ import numpy
 from ..graph.symbols import same, same_shape
 from ..graph.trace import Traced
 from . import build
-from .kinds import Host, Indexing, Kind, Output, shifted, with_batch
+from .kind import Kind, Output, shifted, with_batch
+from .kinds import Host, Indexing
 from .record import primitive, unsupported
 
 # ---------------------------------------------------------------- primitives along one dim

@@ -18,6 +18,7 @@ from ..graph.trace import PRIMITIVES, Traced
 from ..layout import broadcast_shapes
 from ..promotion import promote_types, result_type, scalar_type_name
 from . import build
+from .kind import Kind, Output, shifted, with_batch
 
 if TYPE_CHECKING:
     from .record import Primitive
@@ -31,8 +32,6 @@ real = boolean | integers | floating
 numeric = integers | floating | complexes
 everything = real | complexes
 
-Output = tuple[DType, tuple[Any, ...], bool]
-
 
 def same_type(dtype: DType) -> DType:
     """Compute in the promoted type."""
@@ -42,101 +41,6 @@ def same_type(dtype: DType) -> DType:
 def int_to_float(dtype: DType) -> DType:
     """Integers and bools are computed as the default floating-point type."""
     return dtypes.get_default_dtype() if dtype.is_integral else dtype
-
-
-class Kind:
-    """What a primitive of this kind has in common with others."""
-
-    impure = False  # nodes are never merged or removed
-    has_forms = False  # operators get in-place and out= forms
-
-    def infer(
-        self, primitive: Primitive, inputs: Sequence, attributes: dict[str, Any], environment: Any
-    ) -> list[Output]:
-        raise NotImplementedError
-
-    def missing(self, primitive: Primitive) -> list[str]:
-        """The rules that the record must state and does not."""
-        missing = [] if primitive.reference is not None else ["a reference"]
-        has_derivative = any(
-            rule is not None
-            for rule in (primitive.derivative, primitive.transpose, primitive.own_vjp)
-        )
-        if not has_derivative:
-            missing.append("a derivative (or transpose, or NONE)")
-        elif (
-            primitive.own_vjp is not None
-            and primitive.own_jvp is None
-            and primitive.transpose is None
-        ):
-            missing.append("a jvp rule to go with its vjp rule")
-        return missing
-
-    def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
-        raise NotImplementedError(
-            f"{primitive.name} is no operator: it is applied to prepared inputs only"
-        )
-
-    def vjp(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        outputs: Sequence,
-        gradients: Sequence,
-        attributes: dict,
-    ) -> list:
-        """Each input's gradient by the record's transpose of it."""
-        (g,) = gradients
-        rules = (
-            primitive.transpose
-            if isinstance(primitive.transpose, tuple)
-            else (primitive.transpose,)
-        )
-        return [
-            rule(g, *inputs, **attributes)
-            if rule is not None and x.dtype.is_differentiable
-            else None
-            for rule, x in zip(rules, inputs, strict=True)
-        ]
-
-    def jvp(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        outputs: Sequence,
-        tangents: Sequence,
-        attributes: dict,
-    ) -> list:
-        """Linear in all differentiable inputs together: apply the primitive to the tangents."""
-        tangents = [
-            tangent
-            if tangent is not None
-            else build.zeros_like(x)
-            if x.dtype.is_differentiable
-            else x
-            for tangent, x in zip(tangents, inputs, strict=True)
-        ]
-        return [primitive.apply(*tangents, **attributes)]
-
-    def batch(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        batched: Sequence[bool],
-        size: Any,
-        attributes: dict,
-    ) -> list:
-        raise NotImplementedError(f"{primitive.name} has no batching rule")
-
-
-def with_batch(x: Traced, batched: bool, size: Any) -> Traced:
-    """With the batch dim in front, expanded if need be."""
-    return x if batched else build.expand(x, (size, *x.shape))
-
-
-def shifted(dims: Any) -> Any:
-    """Dims behind a new first dim."""
-    return tuple(dim + 1 for dim in dims) if isinstance(dims, tuple) else dims + 1
 
 
 class Elementwise(Kind):
@@ -362,7 +266,27 @@ class Scan(Reduction):
         return [(x.dtype, tuple(x.shape), False)]
 
 
-class Contraction(Kind):
+class Together(Kind):
+    """Inputs of one result that all get the batch dim if any has it; attribute ``dim``, if there
+    is one, counts the dims of them all.
+    """
+
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        inputs = [
+            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
+        ]
+        moved = {name: shifted(dim) for name, dim in attributes.items() if name == "dim"}
+        return [primitive.apply(*inputs, **{**attributes, **moved})]
+
+
+class Contraction(Together):
     """``a [..., m, k]`` by ``b [..., k, n]`` with equal batch sizes; linear in each."""
 
     def infer(
@@ -392,21 +316,8 @@ class Contraction(Kind):
                 total = term if total is None else total + term
         return [total]
 
-    def batch(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        batched: Sequence[bool],
-        size: Any,
-        attributes: dict,
-    ) -> list:
-        inputs = [
-            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
-        ]
-        return [primitive.apply(*inputs, **attributes)]
 
-
-class Indexing(Kind):
+class Indexing(Together):
     """Elements at computed places along ``dim``. shape_of: the input whose shape and dtype position
     0 gives: see gather.
     """
@@ -419,21 +330,8 @@ class Indexing(Kind):
     ) -> list[Output]:
         return [(inputs[0].dtype, tuple(inputs[self.shape_of].shape), False)]
 
-    def batch(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        batched: Sequence[bool],
-        size: Any,
-        attributes: dict,
-    ) -> list:
-        inputs = [
-            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
-        ]
-        return [primitive.apply(*inputs, dim=attributes["dim"] + 1)]
 
-
-class Join(Kind):
+class Join(Together):
     """Several tensors of one dtype one after another along ``dim``."""
 
     def infer(
@@ -459,19 +357,6 @@ class Join(Kind):
             pieces.append(build.slice_(g, dim, start, 1, x.shape[dim]))
             start = start + x.shape[dim]
         return pieces
-
-    def batch(
-        self,
-        primitive: Primitive,
-        inputs: Sequence,
-        batched: Sequence[bool],
-        size: Any,
-        attributes: dict,
-    ) -> list:
-        inputs = [
-            with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
-        ]
-        return [primitive.apply(*inputs, dim=attributes["dim"] + 1)]
 
     def missing(self, primitive: Primitive) -> list[str]:
         return [] if primitive.reference is not None else ["a reference"]

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..graph.trace import (
@@ -45,23 +44,14 @@ from ..graph.trace import (
     contains_traced,
     current_context,
 )
+from .parameters import ARGUMENT_ALIASES, Parameter, map_nested, parse
 
 if TYPE_CHECKING:
-    from .kinds import Kind
+    from .kind import Kind
 
 # All operators by the path under which users find them ("exp", "special.exp"); all records by name.
 FUNCTIONS: dict[str, Record] = {}
 COMPOSITES: dict[str, Composite] = {}
-
-# Other names that NumPy users may give arguments by.
-ARGUMENT_ALIASES = {
-    "axis": "dim",
-    "keepdims": "keepdim",
-    "x": "input",
-    "a": "input",
-    "x1": "input",
-    "x2": "other",
-}
 
 # Annotations that tell the modes of parameters; one without annotation takes tensors and numbers.
 # If the first parameter has none, a call needs a tensor among its operands.
@@ -76,19 +66,6 @@ MemoryFormat: TypeAlias = Any
 Dim: TypeAlias = Any
 Size: TypeAlias = Any
 Bound: TypeAlias = Any  # a size, or a number of another type by which the plan is specialised
-
-_SELECTORS = (
-    "int", "bool", "str", "DType", "Dim", "Generator", "MemoryFormat", "Selector", "tuple",
-)  # fmt: skip
-_MODES = {
-    "Tensor": "T",
-    "Operand": "T",
-    "Tensors": "T",
-    "Mutated": "T!",
-    "MutatedTensors": "T!",
-    "Size": "Z",
-    "Bound": "Z",
-}
 
 
 class _Operators:
@@ -133,21 +110,6 @@ class RecordError(Exception):
     """A record lacks a rule."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of an operator. mode: T (tensor or operand number), T! (mutated), S (selector) or
-    Z (size); tensor: whether numbers are refused; kind: the annotation's first word; optional:
-    whether None is an argument.
-    """
-
-    name: str
-    mode: str
-    variadic: bool = False
-    tensor: bool = False
-    kind: str = ""
-    optional: bool = False
-
-
 class Record:
     """What is common to primitives and composites.
 
@@ -188,7 +150,7 @@ class Record:
         )
         self.names = tuple(names)
         self.signature = inspect.signature(function)
-        self.parameters = tuple(map(_parameter, self.signature.parameters.values()))
+        self.parameters = tuple(map(parse, self.signature.parameters.values()))
         first = self.parameters[0] if self.parameters else None
         self.variadic = next((i for i, p in enumerate(self.parameters) if p.variadic), None)
         annotations = [p.annotation for p in self.signature.parameters.values()]
@@ -361,30 +323,6 @@ class Record:
             name: map_nested(argument, replace, self.mode(name))
             for name, argument in kwargs.items()
         }
-
-
-def map_nested(argument: Any, function: Callable[[Any, str], Any], mode: str) -> Any:
-    """Apply ``function(element, mode)`` to every element of nested lists and tuples."""
-    if mode != "S" and isinstance(argument, list | tuple):
-        kind = list if isinstance(argument, list) else tuple
-        return kind(map_nested(each, function, mode) for each in argument)
-    return function(argument, mode)
-
-
-def _parameter(parameter: inspect.Parameter) -> Parameter:
-    annotation = parameter.annotation
-    text = (
-        ""
-        if annotation is parameter.empty
-        else annotation
-        if isinstance(annotation, str)
-        else annotation.__name__
-    )
-    word = text.split("|")[0].split("[")[0].strip()
-    mode = _MODES.get(word) or ("S" if word in _SELECTORS else "T")
-    variadic = parameter.kind is parameter.VAR_POSITIONAL
-    optional = parameter.default is None or "None" in text
-    return Parameter(parameter.name, mode, variadic, word == "Tensor", word, optional)
 
 
 class Primitive(Record):

@@ -10,7 +10,7 @@ from ..graph.trace import Traced
 from ..layout import normalize_dim
 from . import build
 from .indexing import index_primitive
-from .kinds import Kind, Output, with_batch
+from .kind import Kind, Output, with_batch
 from .parts import select_dim, slice_dim
 from .record import Size, composite, op, primitive
 from .samples import Draw, calls

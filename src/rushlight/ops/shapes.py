@@ -11,7 +11,8 @@ from ..graph.symbols import SymbolicInt, same
 from ..graph.trace import Traced
 from ..layout import flatten_sizes, normalize_dim, normalize_dims, numel
 from . import build
-from .kinds import View, shifted
+from .kind import shifted
+from .kinds import View
 from .record import Dim, Selector, Size, Tensor, composite, primitive
 from .samples import Draw, calls
 

@@ -1,0 +1,292 @@
+"""The native operators of records: how their calls are planned, and what happens to those that have
+no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _core, plan
+from .codegen.lower import Aliases
+from .device import device as Device
+from .devices import host
+from .dtypes import dtype as DType
+from .graph.symbols import DataDependentError, same_shape
+from .graph.trace import Traced, captures, contains_traced, lifted
+from .ops.arguments import check_arguments, check_range, with_ints
+from .ops.build import convert
+from .ops.record import Primitive, Record
+from .plan import CallTracer, Job, flatten_result, make_operator
+from .promotion import can_cast, scalar_type_name
+from .stages import show
+
+
+def plan_record(
+    record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
+) -> Any:
+    """Plan a call of a record's operator."""
+    check_arguments(record, args, kwargs)
+    record.check_tensors(args, kwargs)
+    if record.moves and requested_device(args[0], args[1:], kwargs) != args[0].device.type:
+        return _core.Direct(mover(record))
+    tracer = CallTracer()
+    mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
+    out = named.pop("out", None)
+    if out is not None:
+        check_out(record, out, named, aliases)
+    elif "inplace" in record.signature.parameters and not inplace:
+        inplace = record.bind(*mapped, **named).arguments["inplace"] is True
+    check_devices(f"{record.name}_" if inplace else record.name, tracer.tensors)
+    wrt = tracer.requiring_gradients()
+    if out is not None and wrt:
+        raise RuntimeError(
+            f"{record.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad; call it without out= or "
+            "under no_grad()"
+        )
+    try:
+        with tracer.context.active():
+            result = record.trace(*mapped, **named)
+    except DataDependentError:
+        return _core.Direct(eager(record, inplace, out is not None))
+    if any(symbol.hint is None for symbol in tracer.context.environment.symbols):
+        # a size that only a step's results tell
+        return _core.Direct(eager(record, inplace, out is not None))
+    outputs, shape = flatten_result(result)
+    name = record.name
+    if inplace:
+        name = f"{name}_"
+        written = [mapped[0]]
+    elif out is not None:
+        written = list(out) if isinstance(out, list | tuple) else [out]
+        if len(written) != len(outputs):
+            raise TypeError(
+                f"{name}(): argument 'out' must be {len(outputs)} Tensors, not {len(written)}"
+            )
+        if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
+            return _core.Direct(into_out(record, record))
+    else:
+        written = mutated_arguments(record, mapped, named)
+    if written:
+        outputs = [
+            new_content(record, name, old, new) for old, new in zip(written, outputs, strict=True)
+        ]
+        shape = shape if inplace or out is not None or len(written) == 1 else "none"
+    graph = tracer.context.finish(outputs)
+    graph.mutations = {target.value.index: position for position, target in enumerate(written)}
+    may_alias = record.views is not None
+    return plan.build(Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself))
+
+
+def check_devices(name: str, tensors: list[Any]) -> None:
+    """All tensors are on one device, but for those that stand for a number."""
+    if len({tensor.device for tensor in tensors}) < 2:
+        return
+    if name == "copy_" and tensors[0].device.type == "meta":
+        return
+    if name == "copy_":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    device = next(tensor.device for tensor in tensors if tensor.ndim or tensor.is_meta)
+    for tensor in tensors:
+        if tensor.device != device and (tensor.ndim or tensor.is_meta):
+            raise RuntimeError(
+                f"{name}: Tensor on device {tensor.device} is not on the expected device {device}; "
+                "move them to one device with to()"
+            )
+
+
+def requested_device(self: Any, args: tuple, kwargs: dict[str, Any]) -> str:
+    """The type of the device that the arguments of ``to`` ask for."""
+    for argument in (*args, kwargs.get("device")):
+        if isinstance(argument, str | Device):
+            return Device(argument).type
+    return self.device.type
+
+
+def mover(record: Record) -> Callable[..., Any]:
+    """How to run ``to`` when the result is on another device."""
+
+    def run(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        target = requested_device(self, args, {"device": device})
+        others = [each for each in args if not isinstance(each, str | Device)]
+        return moved(record(self, *others, **kwargs), Device(target))
+
+    return run
+
+
+def moved(tensor: Any, device: Device) -> Any:
+    """The tensor on a device: on ``meta`` only its layout is left."""
+    if device.type == tensor.device.type:
+        return tensor
+    if device.type == "meta":
+        return _core.empty_strided(tuple(tensor.shape), tensor.stride(), tensor.dtype.code, 1)
+    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:
+    """Refuse an ``out=`` that overlaps an argument where PyTorch does; it decides the dtype."""
+    if record.out in ("apart", "exact") and aliases:
+        raise RuntimeError(
+            f"{record.name}(): unsupported operation: some elements of the input tensor and the "
+            "written-to tensor refer to a single memory location. Please clone() the tensor "
+            "before performing the operation."
+        )
+    if isinstance(out, Traced) and "dtype" in record.signature.parameters:
+        named.setdefault("dtype", out.dtype)
+
+
+def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -> list[Traced]:
+    """The tensors that the record's operator writes, lists flattened."""
+    if not record.mutates:
+        return []
+    arguments = record.bind(*args, **kwargs).arguments
+    found: list[Traced] = []
+    for name in record.mutates:
+        argument = arguments[name]
+        found.extend(argument if isinstance(argument, list | tuple) else [argument])
+    return [tensor for tensor in found if tensor is not None]
+
+
+def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to run a call whose results have other shapes than ``out=``: as PyTorch, resize these."""
+
+    def run(*args: Any, out: Any, **kwargs: Any) -> Any:
+        results = function(*args, **kwargs)
+        pairs = list(zip(out, results) if isinstance(out, list | tuple) else [(out, results)])
+        for target, result in pairs:
+            check_cast(record, record.name, result.dtype, target.dtype)
+        for target, result in pairs:
+            target.resize_(result.shape).copy_(result)
+        return out
+
+    return run
+
+
+def eager(record: Record, inplace: bool, out: bool) -> Callable[..., Any]:
+    """How to run a record whose result sizes depend on data: its body, operator by operator."""
+    function = host.call(record) if isinstance(record, Primitive) else record.function
+    if out:
+        return into_out(record, function)
+    return (
+        (lambda self, *args, **kwargs: self.copy_(function(self, *args, **kwargs)))
+        if inplace
+        else function
+    )
+
+
+def new_content(record: Record, name: str, target: Traced, result: Traced) -> Traced:
+    """What is written into ``target``: the result in the target's dtype, if shape and dtype allow
+    it.
+    """
+    if not same_shape(result.shape, target.shape):
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
+    if result.dtype is target.dtype:
+        return result
+    check_cast(record, name, result.dtype, target.dtype)
+    return convert(result, target.dtype)
+
+
+def check_cast(record: Record, name: str, dtype: DType, target: DType) -> None:
+    """RuntimeError if results of one dtype may not be written into a tensor of another."""
+    if record.out == "exact" and dtype is not target:
+        raise RuntimeError(
+            f"{name}(): Expected out tensor to have dtype {dtype}, but got {target} instead"
+        )
+    if not can_cast(dtype, target):
+        raise RuntimeError(
+            f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output "
+            f"type {scalar_type_name(target)}; use a form that returns a new tensor"
+        )
+
+
+def record_operator(record: Record, inplace: bool = False, native: str | None = None) -> Any:
+    """The native operator of a record, or of its in-place form."""
+    parameters = tuple(
+        (
+            p.name,
+            p.mode
+            + ("!" if inplace and i == 0 and p.mode == "T" else "")
+            + ("*" if p.variadic else ""),
+        )
+        for i, p in enumerate(record.parameters)
+    )
+    if record.out and not inplace:
+        parameters += (("out", "T!"),)
+
+    def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
+        if captures() is not None:
+            return _core.Direct(
+                lambda *args, **kwargs: call_captured(record, inplace, args, kwargs)
+            )
+        target = plan_record(record, inplace, args, kwargs, aliases)
+        if isinstance(target, _core.Direct):
+            show("plans", f"{record.name}: no plan, runs operator by operator")
+        return target
+
+    def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return call_foreign(record, inplace, operator, args, kwargs)
+
+    name = f"{record.name}_" if inplace else record.name
+    operator = make_operator(name, parameters, planner, fallback, native)
+    operator.__doc__ = record.__doc__
+    return operator
+
+
+def call_foreign(
+    record: Record, inplace: bool, operator: Any, args: tuple, kwargs: dict[str, Any]
+) -> Any:
+    """A call with arguments that have no key: tracers, subclasses, wrong types."""
+    from .tensor import plain_arguments
+
+    plain = plain_arguments(operator, args, kwargs)
+    if plain is not None:
+        return plain
+    if captures() is not None:
+        return call_captured(record, inplace, args, kwargs)
+    traced = contains_traced((args, tuple(kwargs.values())))
+    if not traced:
+        check_range(record.name, [*args, *kwargs.values()])
+        if record.overload is not None:
+            return record.overload(*args, **kwargs)
+    check_arguments(record, args, kwargs)
+    if not traced:
+        record.check_tensors(args, kwargs)
+        changed = with_ints(record, args, kwargs)
+        if changed is not None:
+            return operator(*changed[0], **changed[1])
+        kinds = ", ".join(type(each).__name__ for each in (*args, *kwargs.values()))
+        raise TypeError(
+            f"{record.name}() received an invalid combination of arguments - got ({kinds}), but "
+            f"expected {record.signature}"
+        )
+    result = record.trace(*args, **kwargs)
+    if inplace:
+        raise TypeError(
+            f"{record.name}_: a traced tensor cannot be changed in place; use {record.name}"
+        )
+    return result
+
+
+def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call in a function that a transform traces: tensors among the arguments become inputs."""
+    name = f"{record.name}_" if inplace or record.mutates else record.name
+    if inplace or record.mutates or kwargs.get("out") is not None or kwargs.get("inplace") is True:
+        raise RuntimeError(
+            f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
+            f"in place or write to out=; use the result of {record.name} instead"
+        )
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    if record.overload is not None and any(
+        contains_traced(each) or isinstance(each, _core.Tensor)
+        for place, each in given
+        if record.mode(place) == "S"
+    ):
+        return record.overload(*lifted(args), **lifted(kwargs))
+    args, kwargs = lifted(args), lifted(kwargs)
+    check_arguments(record, args, kwargs)
+    record.check_tensors(args, kwargs)
+    return record.trace(*args, **kwargs)
