@@ -18,8 +18,10 @@ from . import debug as debug
 from . import dtypes as dtypes
 from . import func as func
 from . import inplace_views as inplace_views
+from . import inspection as inspection
 from . import linalg as linalg
 from . import nn as nn
+from . import operators as operators
 from . import optim as optim
 from . import random as random
 from . import special as special
