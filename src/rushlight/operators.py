@@ -5,6 +5,7 @@ no plan.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_not
 from typing import Any
 
 from . import _core, plan
@@ -47,7 +48,7 @@ def plan_record(
         )
     try:
         with tracer.context.active():
-            result = record.trace(*mapped, **named)
+            result, contents = record.trace_writes(*mapped, **named)
     except DataDependentError:
         return _core.Direct(eager(record, inplace, out is not None))
     if any(symbol.hint is None for symbol in tracer.context.environment.symbols):
@@ -67,16 +68,33 @@ def plan_record(
         if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
             return _core.Direct(into_out(record, record))
     else:
-        written = mutated_arguments(record, mapped, named)
+        written = [] if contents else mutated_arguments(record, mapped, named)
     if written:
         outputs = [
             new_content(record, name, old, new) for old, new in zip(written, outputs, strict=True)
         ]
         shape = shape if inplace or out is not None or len(written) == 1 else "none"
+    targets = dict(enumerate(written))
+    if contents:
+        shape = without_updates(shape, len(outputs))
+        for old, new in zip(mutated_arguments(record, mapped, named), contents, strict=True):
+            if new is not old:
+                targets[len(outputs)] = old
+                outputs.append(new_content(record, name, old, new))
     graph = tracer.context.finish(outputs)
-    graph.mutations = {target.value.index: position for position, target in enumerate(written)}
+    graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
     return plan.build(Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself))
+
+
+def without_updates(shape: Any, count: int) -> Callable[..., Any]:
+    """How to put together the first ``count`` outputs; the others went into arguments."""
+    if shape == "single":
+        return lambda *outputs: outputs[0]
+    if shape in ("list", "tuple"):
+        kind = list if shape == "list" else tuple
+        return lambda *outputs: kind(outputs[:count])
+    return lambda *outputs: shape(*outputs[:count])
 
 
 def check_devices(name: str, tensors: list[Any]) -> None:
@@ -274,11 +292,12 @@ def call_foreign(
 def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any]) -> Any:
     """A call in a function that a transform traces: tensors among the arguments become inputs."""
     name = f"{record.name}_" if inplace or record.mutates else record.name
-    if inplace or record.mutates or kwargs.get("out") is not None or kwargs.get("inplace") is True:
-        raise RuntimeError(
-            f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
-            f"in place or write to out=; use the result of {record.name} instead"
-        )
+    changes = RuntimeError(
+        f"{name}: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "
+        f"in place or write to out=; use the result of {record.name} instead"
+    )
+    if inplace or kwargs.get("out") is not None or kwargs.get("inplace") is True:
+        raise changes
     given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
     if record.overload is not None and any(
         contains_traced(each) or isinstance(each, _core.Tensor)
@@ -289,4 +308,8 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
     args, kwargs = lifted(args), lifted(kwargs)
     check_arguments(record, args, kwargs)
     record.check_tensors(args, kwargs)
-    return record.trace(*args, **kwargs)
+    result, contents = record.trace_writes(*args, **kwargs)
+    written = mutated_arguments(record, list(args), kwargs)
+    if len(contents) < len(written) or any(map(is_not, contents, written)):
+        raise changes
+    return result

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..graph.trace import (
@@ -108,6 +109,18 @@ NONE = _NoDerivative()
 
 class RecordError(Exception):
     """A record lacks a rule."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a body returns that gives a result and also writes arguments.
+
+    contents: the new content of each ``Mutated`` argument that is not None, in their order; the
+    argument itself if it stays as it is.
+    """
+
+    result: Any
+    contents: tuple[Any, ...]
 
 
 class Record:
@@ -210,7 +223,11 @@ class Record:
         return self.operator(*args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Append the operator's nodes to the graph being traced."""
+        """Append the operator's nodes to the graph being traced; returns the result."""
+        return self.trace_writes(*args, **kwargs)[0]
+
+    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Like ``trace``; also what an ``Update`` writes into arguments."""
         raise NotImplementedError
 
     def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
@@ -366,8 +383,8 @@ class Primitive(Record):
         """Whether outputs can have gradients (their dtype permitting)."""
         return self.derivative is not NONE
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self.kind.trace(self, self.bind(*args, **kwargs))
+    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+        return self.kind.trace(self, self.bind(*args, **kwargs)), ()
 
     def apply(self, *inputs: Traced, **attributes: Any) -> Any:
         """Apply to inputs that fit already: one result, or a tuple of several."""
@@ -429,15 +446,17 @@ class Composite(Record):
         if COMPOSITES.setdefault(self.name, self) is not self:
             raise RecordError(f"two composites are named {self.name!r}")
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
         bound = self.bind(*args, **kwargs)
         context = current_context()
-        if self.derivative is None or context is None:
-            return self.function(*bound.args, **bound.kwargs)
-        token = context.enter(self, bound.arguments)
-        result = self.function(*bound.args, **bound.kwargs)
-        context.leave(token, result)
-        return result
+        region = self.derivative is not None and context is not None
+        token = context.enter(self, bound.arguments) if region else None
+        result, contents = self.function(*bound.args, **bound.kwargs), ()
+        if isinstance(result, Update):
+            result, contents = result.result, result.contents
+        if region:
+            context.leave(token, result)
+        return result, contents
 
 
 def primitive(kind: Kind, **fields: Any) -> Callable[[Callable[..., Any]], Primitive]:
