@@ -105,8 +105,6 @@ _INDICES = Draw((2, 3), 0, 4, dtype=dtypes.int64)
     samples=calls(
         (_INDICES, Draw((4, 5))),
         (Draw((), 0, 4, dtype=dtypes.int32), Draw((4, 5))),
-        (_INDICES, Draw((4, 5)), 1),
-        ((_INDICES, Draw((4, 5)), -1), {"scale_grad_by_freq": True}),
         (Draw((0,), 0, 4, dtype=dtypes.int64), Draw((4, 5))),
     ),
 )

@@ -449,12 +449,14 @@ class Composite(Record):
     def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
         bound = self.bind(*args, **kwargs)
         context = current_context()
-        region = self.derivative is not None and context is not None
-        token = context.enter(self, bound.arguments) if region else None
-        result, contents = self.function(*bound.args, **bound.kwargs), ()
+        if self.derivative is None:
+            context = None
+        token = None if context is None else context.enter(self, bound.arguments)
+        result = self.function(*bound.args, **bound.kwargs)
+        contents: tuple[Any, ...] = ()
         if isinstance(result, Update):
             result, contents = result.result, result.contents
-        if region:
+        if context is not None:
             context.leave(token, result)
         return result, contents
 
