@@ -381,6 +381,19 @@ def baddbmm_(
 ) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2)"""
 
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: Tensor | _Number,
+    eps: Tensor | _Number,
+    cudnn_enabled: _bool,
+) -> Tensor:
+    """nn.functional.batch_norm with its arguments in another order."""
+
 def bernoulli(
     input: Tensor | _Number,
     p: Tensor | _Number | None = None,
@@ -807,6 +820,18 @@ def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) ->
 def greater_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
+def group_norm(
+    input: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: Tensor | _Number = 1e-05,
+    cudnn_enabled: _bool = True,
+) -> Tensor:
+    """Shift and scale each group of channels of each example to mean 0 and variance 1, then apply
+    weight and bias (Wu and He 2018).
+    """
+
 def gt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input > other."""
 
@@ -1206,6 +1231,34 @@ def nansum(
 
 def narrow(input: Tensor, dim: _int, start: _float, length: _int) -> Tensor:
     """The ``length`` positions from start along a dim."""
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: Tensor | _Number,
+    eps: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """What batch norm gives, and of the batch the means and one over the standard deviations, which
+    are empty in evaluation.
+    """
+
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: _int,
+    C: _int,
+    HxW: _int,
+    group: _int,
+    eps: Tensor | _Number,
+) -> tuple[Tensor, ...]:
+    """What group_norm gives, the means, and one over the standard deviations."""
 
 def native_layer_norm(
     input: Tensor | _Number,

@@ -14,6 +14,22 @@ from ..device import device as _device
 from ..dtypes import dtype as _dtype
 from ..formats import layout as _layout, memory_format as _memory_format
 
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: _bool = False,
+    momentum: Tensor | _Number = 0.1,
+    eps: Tensor | _Number = 1e-05,
+) -> Tensor:
+    """Shift and scale each channel to mean 0 and variance 1, then apply weight and bias.
+
+    Training takes mean and variance of the batch and moves the running ones towards them by
+    momentum; evaluation takes the running ones (Ioffe and Szegedy 2015, algorithms 1 and 2).
+    """
+
 def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
 
@@ -64,8 +80,34 @@ def dropout3d(
 def elu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input) - 1)."""
 
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: Any = None,
+    norm_type: Any = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+) -> Tensor:
+    """The rows of weight that the integers in input number.
+
+    padding_idx: a row that gets no gradient; max_norm: longer rows among these are first scaled
+    down to it, in place; scale_grad_by_freq: gradients are divided by how often a row occurs.
+    """
+
 def gelu(input: Tensor, approximate: str = 'none', *, out: Any = None) -> Tensor:
     """input times the normal distribution's cumulative probability of it."""
+
+def group_norm(
+    input: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: Tensor | _Number = 1e-05,
+) -> Tensor:
+    """Shift and scale each group of channels of each example to mean 0 and variance 1, then apply
+    weight and bias.
+    """
 
 def hardshrink(input: Tensor, lambd: Tensor | _Number = 0.5, *, out: Any = None) -> Tensor:
     """The input where it is beyond lambd from zero, else 0."""
@@ -83,6 +125,20 @@ def hardtanh(
     inplace: _bool = False,
 ) -> Tensor:
     """The input, but at least min_val and at most max_val; at these the gradient is zero."""
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: _bool = True,
+    momentum: Tensor | _Number = 0.1,
+    eps: Tensor | _Number = 1e-05,
+) -> Tensor:
+    """Shift and scale each channel of each example to mean 0 and variance 1, then apply weight and
+    bias (Ulyanov et al. 2016). Without use_input_stats the running statistics are taken.
+    """
 
 def l1_loss(
     input: Tensor | _Number,
@@ -119,6 +175,17 @@ def linear(
     out: Any = None,
 ) -> Tensor:
     """input @ weight.T + bias"""
+
+def local_response_norm(
+    input: Tensor,
+    size: _int,
+    alpha: Tensor | _Number = 0.0001,
+    beta: Tensor | _Number = 0.75,
+    k: Tensor | _Number = 1.0,
+) -> Tensor:
+    """input / (k + alpha * mean of the squares of ``size`` neighbouring channels) ** beta
+    (Krizhevsky et al. 2012, section 3.3).
+    """
 
 def log_softmax(
     input: Tensor,
@@ -168,6 +235,23 @@ def rms_norm(
     eps: Tensor | _Number | None = None,
 ) -> Tensor:
     """Scale by the root of the mean square over the last dims."""
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: Tensor | _Number = 0.0,
+    is_causal: _bool = False,
+    scale: Tensor | _Number | None = None,
+    enable_gqa: _bool = False,
+) -> Tensor:
+    """softmax(query @ key^T * scale + attn_mask) @ value (Vaswani et al. 2017, section 3.2.1).
+
+    A bool mask is true where a key takes part; is_causal lets row i attend to keys up to i.
+    enable_gqa: groups of query heads share one head of key and value. scale: None is one over the
+    square root of the last size.
+    """
 
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """elu, scaled so that layers keep mean 0 and variance 1."""
