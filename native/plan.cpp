@@ -20,6 +20,7 @@ class PlanParser {
     check_names();
     plan_->inputs = index_of(required("inputs"), 0, 1 << 20, "inputs");
     if (PyObject *device = field("device")) plan_->device = index_of(device, -1, 2, "device");
+    if (PyObject *leaf = field("requires_grad")) plan_->requires_grad = leaf == Py_True;
     parse_shape_program();
     parse_buffers();
     parse_views();
@@ -28,6 +29,9 @@ class PlanParser {
     parse_steps();
     parse_outputs();
     parse_result();
+    if (plan_->requires_grad && plan_->result_kind != ResultKind::Single) {
+      fail(PyExc_ValueError, "Plan: only a single result can be made to require a gradient");
+    }
     parse_tape();
     parse_errors();
     return std::move(plan_);
@@ -39,7 +43,7 @@ class PlanParser {
   void check_names() {
     static const char *names[] = {"constants", "sources", "program", "guards",  "scalar_guards",
                                   "inputs",    "buffers", "views",   "steps",   "outputs",
-                                  "result",    "mutated", "tape",    "errors",  "device"};
+                                  "result",    "mutated", "tape",    "errors",  "device", "requires_grad"};
     PyObject *key, *value;
     for (Py_ssize_t position = 0; PyDict_Next(spec_, &position, &key, &value);) {
       bool known = false;

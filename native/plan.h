@@ -154,6 +154,7 @@ struct Plan {
   std::vector<IntExpression> program, guards;
   std::vector<ScalarGuard> scalar_guards;
   int inputs = 0, device = -1;    // device -1: that of the inputs
+  bool requires_grad = false;     // the result is a new leaf
   std::vector<Buffer> buffers;    // after the inputs
   std::vector<View> views;
   std::vector<Step> steps;

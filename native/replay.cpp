@@ -356,7 +356,12 @@ PyObject *replay_simple(Instance *instance, const Call &call) {
 }  // namespace
 
 PyObject *replay(Instance *instance, const Call &call, const char *name) {
-  return instance->simple ? replay_simple(instance, call) : Replay(instance, call, name).run();
+  const bool leaf = instance->plan->requires_grad;
+  PyObject *result = instance->simple ? replay_simple(instance, call) : Replay(instance, call, name).run();
+  if (!leaf || !result) return result;
+  if (tensor_check(result) && tensor_set_requires_grad(as_tensor(result), true) == 0) return result;
+  Py_DECREF(result);
+  return nullptr;
 }
 
 }  // namespace rushlight

@@ -347,3 +347,19 @@ def test_as_pytorch(make: Callable[[Any], Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert repr(make(rushlight)) == repr(make(torch))
+
+
+def test_new_leaves() -> None:
+    with rushlight.no_grad():
+        x = rushlight.zeros(3, requires_grad=True)
+    assert x.requires_grad and x.is_leaf
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+    assert not rushlight.zeros_like(x).requires_grad
+    assert rushlight.rand_like(x, requires_grad=True).is_leaf
+    for _ in range(2):  # planned, then replayed
+        assert rushlight.ones(3, requires_grad=True) is not rushlight.ones(3, requires_grad=True)
+        with pytest.raises(RuntimeError, match="floating point and complex"):
+            rushlight.ones(3, dtype=rushlight.int64, requires_grad=True)
+    with pytest.raises(TypeError, match="requires_grad"):
+        rushlight.ones(3, requires_grad="yes")

@@ -27,6 +27,7 @@ LAYERS = {
         "check",
         "tolerance",
         "inspection",
+        "factories",
         "plan",
         "operators",
         "tensor",

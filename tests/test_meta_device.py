@@ -67,3 +67,17 @@ def test_data_is_refused() -> None:
             read()
     with pytest.raises(TypeError):
         x.numpy()
+
+
+def test_constructors_take_no_memory() -> None:
+    n = 1 << 20
+    for make in (rushlight.zeros, rushlight.ones, rushlight.rand, rushlight.empty):
+        assert make(n, n, device="meta").shape == (n, n)
+    assert rushlight.eye(n, device="meta").is_meta
+    x = meta(2, 3)
+    assert rushlight.zeros_like(x).is_meta and x.new_ones(3).is_meta
+    assert rushlight.ones_like(x, device="cpu").tolist() == [[1.0] * 3] * 2
+    assert x.new_full((2,), 3, device="cpu", requires_grad=True).requires_grad
+    assert rushlight.empty_like(rushlight.ones(2, 3).t(), device="meta").stride() == (1, 3)
+    with pytest.raises(RuntimeError, match="out="):
+        rushlight.zeros(3, device="meta", out=rushlight.ones(3))

@@ -16,6 +16,7 @@ from .formats import layout as _layout, memory_format as _memory_format
 from . import autograd as autograd
 from . import debug as debug
 from . import dtypes as dtypes
+from . import factories as factories
 from . import func as func
 from . import inplace_views as inplace_views
 from . import inspection as inspection

@@ -56,7 +56,7 @@ def begin(name: str, graph: Graph, call: CallTracer) -> Trial | None:
     """The checks of one plan, or None if it is not to be checked."""
     if not _enabled or getattr(_busy, "value", False):
         return None
-    if any(tensor.device.type != "cpu" for tensor in call.tensors):
+    if call.device == "meta" or any(tensor.is_meta for tensor in call.tensors):
         return None
     return Trial(name, graph, call)
 

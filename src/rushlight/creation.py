@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -13,10 +12,8 @@ from . import _core, dtypes
 from ._core import Tensor, from_numpy, get_num_threads, set_num_threads
 from .device import device as Device
 from .dtypes import dtype as DType
-from .layout import flatten_sizes
-from .operators import moved
+from .factories import finished, moved, require_device
 from .ops import comparison
-from .ops.record import FUNCTIONS, METHODS, Record
 from .promotion import scalar_type_name
 
 __all__ = [
@@ -35,33 +32,6 @@ def require_dtype(dtype: Any, function: str) -> DType:
         return dtype
     given = type(dtype).__name__
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {given}")
-
-
-def require_device(device: Any, function: str) -> Device:
-    """The device that an argument means: a device, its name, or None for the CPU."""
-    if device is None:
-        return Device("cpu")
-    if isinstance(device, Device | str):
-        return Device(device)
-    if isinstance(device, int) and not isinstance(device, bool):
-        raise RuntimeError(
-            f"{function}(): device {device} is an accelerator, and there is none; use 'cpu'"
-        )
-    given = type(device).__name__
-    raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
-
-
-def finished(
-    result: Tensor, device: Any, requires_grad: bool, pin_memory: bool, function: str
-) -> Tensor:
-    """A new tensor with what all constructors offer."""
-    if pin_memory:
-        raise RuntimeError(
-            f"{function}(): pin_memory=True needs an accelerator, and there is none; leave it out"
-        )
-    if device is not None:
-        result = moved(result, require_device(device, function))
-    return result.requires_grad_() if requires_grad else result
 
 
 def set_default_dtype(d: DType, /) -> None:
@@ -294,7 +264,7 @@ def frombuffer(
     return result.requires_grad_() if requires_grad else result
 
 
-# ---------------------------------------------------------------- uninitialised tensors, factories
+# ---------------------------------------------------------------- uninitialised tensors
 
 
 def empty_strided(
@@ -316,49 +286,6 @@ def empty_strided(
     on_meta = require_device(device, "empty_strided").type == "meta"
     result = _core.empty_strided(tuple(size), tuple(stride), dtype.code, int(on_meta))
     return finished(result, None, requires_grad, pin_memory, "empty_strided")
-
-
-def complete_factory(operator: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
-    """A constructor that also takes device, requires_grad and pin_memory."""
-
-    @wraps(operator)
-    def factory(
-        *args: Any,
-        device: Device | str | None = None,
-        requires_grad: bool = False,
-        pin_memory: bool = False,
-        **kwargs: Any,
-    ) -> Tensor:
-        if device is None and not (requires_grad or pin_memory):
-            return operator(*args, **kwargs)
-        if name == "empty" and "out" not in kwargs and require_device(device, name).type == "meta":
-            dtype = kwargs.get("dtype") or dtypes.get_default_dtype()
-            result = _core.empty(flatten_sizes(args), dtype.code, 1)
-        else:
-            result = operator(*args, **kwargs)
-        return finished(result, device, requires_grad, pin_memory, name)
-
-    return factory
-
-
-def factories(table: Mapping[str, Any]) -> dict[str, Callable[..., Tensor]]:
-    """The operators that make tensors from nothing, or in the likeness of another, completed."""
-    return {
-        name: complete_factory(record.operator, name)
-        for name, record in table.items()
-        if isinstance(record, Record)
-        and record.operator is not None
-        and "." not in name
-        and {"layout", "device"} <= record.signature.parameters.keys()
-        and "requires_grad" not in record.signature.parameters
-    }
-
-
-_functions = factories(FUNCTIONS)
-globals().update(_functions)
-__all__ += _functions
-for _name, _factory in factories(METHODS).items():
-    setattr(Tensor, _name, _factory)
 
 
 # ---------------------------------------------------------------- questions

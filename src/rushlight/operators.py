@@ -13,6 +13,7 @@ from .codegen.lower import Aliases
 from .device import device as Device
 from .devices import host
 from .dtypes import dtype as DType
+from .factories import elsewhere, finished, moved, result_device
 from .graph.symbols import DataDependentError, same_shape
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .ops.arguments import check_arguments, check_range, with_ints
@@ -31,11 +32,20 @@ def plan_record(
     record.check_tensors(args, kwargs)
     if record.moves and requested_device(args[0], args[1:], kwargs) != args[0].device.type:
         return _core.Direct(mover(record))
+    if record.factory and (function := elsewhere(record, args, kwargs)) is not None:
+        return _core.Direct(function)
     tracer = CallTracer()
+    if record.factory:
+        tracer.device = result_device(record, kwargs)
+        tracer.leaf = bool(kwargs.get("requires_grad"))
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
     out = named.pop("out", None)
     if out is not None:
         check_out(record, out, named, aliases)
+        if tracer.device not in (None, *(tensor.device.type for tensor in tracer.tensors)):
+            raise RuntimeError(
+                f"{record.name}(): device type {tracer.device} does not match the device of out="
+            )
     elif "inplace" in record.signature.parameters and not inplace:
         inplace = record.bind(*mapped, **named).arguments["inplace"] is True
     check_devices(f"{record.name}_" if inplace else record.name, tracer.tensors)
@@ -131,15 +141,6 @@ def mover(record: Record) -> Callable[..., Any]:
         return moved(record(self, *others, **kwargs), Device(target))
 
     return run
-
-
-def moved(tensor: Any, device: Device) -> Any:
-    """The tensor on a device: on ``meta`` only its layout is left."""
-    if device.type == tensor.device.type:
-        return tensor
-    if device.type == "meta":
-        return _core.empty_strided(tuple(tensor.shape), tensor.stride(), tensor.dtype.code, 1)
-    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
 def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases) -> None:
@@ -312,4 +313,7 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
     written = mutated_arguments(record, list(args), kwargs)
     if len(contents) < len(written) or any(map(is_not, contents, written)):
         raise changes
-    return result
+    if not record.factory:
+        return result
+    leaf, pinned = kwargs.get("requires_grad", False), kwargs.get("pin_memory", False)
+    return finished(result, kwargs.get("device"), leaf, pinned, record.name)

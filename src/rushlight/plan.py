@@ -75,6 +75,8 @@ class CallTracer:
         self.tensors: list[Any] = []
         self.values: list[Value] = []
         self.numbers: list[Any] = []
+        self.device: str | None = None  # of the result, if the call says so
+        self.leaf = False  # whether the result is to require a gradient
         self.ints: list[int] = []
 
     def tensor(self, tensor: Any) -> Traced:
@@ -161,6 +163,8 @@ def build(job: Job) -> Any:
     fields["result"] = job.result
     fields["scalar_guards"] = scalar_guards(graph, lowering.words)
     fields["tape"] = None
+    fields["device"] = 1 if job.call.device == "meta" else -1
+    fields["requires_grad"] = job.call.leaf
     fields["errors"] = {1: (IndexOutOfRange, f"{job.name}(): an index is out of bounds")}
     if saved is not None:
         fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))

@@ -9,10 +9,10 @@ import numpy
 
 from . import _core, dtypes, formats
 from ._core import Tensor
-from .creation import allclose, copied, empty_strided, equal, finished, is_nonzero
+from .creation import allclose, copied, empty_strided, equal, is_nonzero
 from .device import device as Device
 from .dtypes import dtype as DType
-from .operators import moved
+from .factories import finished, moved
 from .promotion import scalar_type_name
 
 # ---------------------------------------------------------------- NumPy

@@ -164,6 +164,16 @@ class Record:
         self.names = tuple(names)
         self.signature = inspect.signature(function)
         self.parameters = tuple(map(parse, self.signature.parameters.values()))
+        # A constructor: the runtime sees to the options that all of them have.
+        self.factory = {"layout", "device"} <= self.signature.parameters.keys()
+        self.options = tuple(
+            name
+            for name in ("pin_memory", "requires_grad")
+            if self.factory and name not in self.signature.parameters
+        )
+        self.parameters += tuple(
+            Parameter(name, "S", kind="bool", optional=True) for name in self.options
+        )
         first = self.parameters[0] if self.parameters else None
         self.variadic = next((i for i, p in enumerate(self.parameters) if p.variadic), None)
         annotations = [p.annotation for p in self.signature.parameters.values()]
@@ -238,6 +248,8 @@ class Record:
             target = ARGUMENT_ALIASES[alias]
             if target in self.signature.parameters and target not in kwargs:
                 kwargs[target] = kwargs.pop(alias)
+        for option in self.options:
+            kwargs.pop(option, None)
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:

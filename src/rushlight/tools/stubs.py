@@ -109,15 +109,13 @@ def parameter_list(
     return words
 
 
-def operator_text(
-    record: Record, name: str, factory: bool = False, inplace: bool = False, method: bool = False
-) -> str:
+def operator_text(record: Record, name: str, inplace: bool = False, method: bool = False) -> str:
     """An operator as a function, or as a method of Tensor."""
     parameters = list(record.signature.parameters.values())
-    if factory:
+    if record.factory:
         parameters = [p for p in parameters if p.name != "device"]
     words = parameter_list(parameters, lambda p: types.operand_type(record, p), method)
-    extra = list(_FACTORY_PARAMETERS) if factory else []
+    extra = list(_FACTORY_PARAMETERS) if record.factory else []
     if record.out and not (inplace or method):
         extra.append("out: Any = None")
     if extra and not any(p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL) for p in parameters):
@@ -156,12 +154,11 @@ def records_by_operator() -> dict[int, tuple[Record, bool]]:
 def operator_stub(
     name: str, target: Any, table: dict[int, tuple[Record, bool]], method: bool
 ) -> str | None:
-    """The text for an operator, bare or completed to a factory; None if the target is neither."""
-    operator = getattr(target, "__wrapped__", target)
-    if id(operator) not in table:
+    """The text for an operator; None if the target is none."""
+    if id(target) not in table:
         return None
-    record, inplace = table[id(operator)]
-    return operator_text(record, name, operator is not target, inplace, method)
+    record, inplace = table[id(target)]
+    return operator_text(record, name, inplace, method)
 
 
 # ---------------------------------------------------------------- the core

@@ -1,0 +1,71 @@
+"""Constructors: what all operators that make new tensors offer (device, requires_grad, ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _core
+from .device import device as Device
+from .ops.record import Record
+
+
+def require_device(device: Any, function: str) -> Device:
+    """The device that an argument means: a device, its name, or None for the CPU."""
+    if device is None:
+        return Device("cpu")
+    if isinstance(device, Device | str):
+        return Device(device)
+    if isinstance(device, int) and not isinstance(device, bool):
+        raise RuntimeError(
+            f"{function}(): device {device} is an accelerator, and there is none; use 'cpu'"
+        )
+    given = type(device).__name__
+    raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
+
+
+def refuse_pinned(pin_memory: Any, function: str) -> None:
+    """RuntimeError if pinned memory is wanted."""
+    if pin_memory:
+        raise RuntimeError(
+            f"{function}(): pin_memory=True needs an accelerator, and there is none; leave it out"
+        )
+
+
+def moved(tensor: Any, device: Device) -> Any:
+    """The tensor on a device: on ``meta`` only its layout is left."""
+    if device.type == tensor.device.type:
+        return tensor
+    if device.type == "meta":
+        return _core.empty_strided(tuple(tensor.shape), tensor.stride(), tensor.dtype.code, 1)
+    raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def finished(result: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str) -> Any:
+    """A new tensor, made without these arguments, with what they ask for."""
+    refuse_pinned(pin_memory, function)
+    if device is not None:
+        result = moved(result, require_device(device, function))
+    return result.requires_grad_() if requires_grad else result
+
+
+def result_device(record: Record, kwargs: dict[str, Any]) -> str | None:
+    """The type of the device that a call of a constructor asks for; None: that of its inputs."""
+    refuse_pinned(kwargs.get("pin_memory"), record.name)
+    device = kwargs.get("device")
+    return None if device is None else require_device(device, record.name).type
+
+
+def elsewhere(record: Record, args: tuple, kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+    """How to run a constructor's call whose input is on the meta device but not its result."""
+    source = args[0] if args else None
+    if not isinstance(source, _core.Tensor) or not source.is_meta:
+        return None
+    if result_device(record, kwargs) != "cpu":
+        return None
+
+    def run(source: Any, *args: Any, **kwargs: Any) -> Any:
+        model = _core.empty_strided(tuple(source.shape), source.stride(), source.dtype.code, 0)
+        return record.operator(model, *args, **kwargs)
+
+    return run
