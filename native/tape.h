@@ -138,6 +138,7 @@ Node *node_new(NodeKind kind, PyTypeObject *type, uint32_t edges, uint32_t input
 void node_initialize(Node *node, NodeKind kind, uint32_t inputs);  // all but the edges
 NodeExtras *node_extras(Node *node);          // allocated at the first call; null with an error set
 void node_release_saved(Node *node);
+bool node_holds_tensors(const Node *node);    // among its saved values, which else are numbers
 void recipe_decref(Recipe *recipe);
 int init_node(PyObject *module);
 

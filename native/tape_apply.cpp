@@ -373,11 +373,10 @@ bool exclusively_owned(const Tensor *t) {
 }
 
 bool accumulate_leaf(Node *node, TensorRef g) {
-  if (!node->leaf || !g) return true;
+  if (!node->leaf || !g || !requires_grad(node->leaf)) return true;  // requires_grad_(False) since
   TensorRef leaf = TensorRef::borrow(node->leaf);
   LeafLock lock(node);
-  Autograd *a = tensor_autograd(leaf.get());
-  if (!a) return false;
+  Autograd *a = leaf->autograd;
   if (!a->grad) {
     TensorRef first = first_gradient(leaf.get(), std::move(g));
     if (!first) return false;
@@ -423,7 +422,7 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
 }
 
 void node_release(Node *node) {
-  if (!node->shared) node_release_saved(node);
+  if (!node->shared && node_holds_tensors(node)) node_release_saved(node);
   if (node->custom && !node->shared) node->released = true;
   if (node->kind == NodeKind::CopySlices && node->slices) {
     Node *function = node->slices->function;

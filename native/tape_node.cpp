@@ -1,4 +1,5 @@
 // The Node type: pooled allocation, garbage collection, deallocation of long chains, attributes seen from Python.
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -287,6 +288,11 @@ NodeExtras *node_extras(Node *node) {
   if (!node->extras) node->extras = new (std::nothrow) NodeExtras();
   if (!node->extras) PyErr_NoMemory();
   return node->extras;
+}
+
+bool node_holds_tensors(const Node *node) {
+  return std::any_of(node->saved.begin(), node->saved.end(),
+                     [](const SavedValue &value) { return value.kind != SavedValue::Object; });
 }
 
 void node_release_saved(Node *node) {

@@ -190,12 +190,22 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
             entries.append((kind, lowering.buffer[kept[value]]))
         else:
             entries.append((kind, lowering.words[value]))
+    # A value may be several outputs (empty pieces of a split): each has a gradient.
+    graded = [
+        (place, value)
+        for place, value in enumerate(job.graph.outputs)
+        if value is not None and value in saved.outputs
+    ]
+    grad_outputs = [place for place, _ in graded]
     rule = BackwardRule(
-        job.graph, job.name, [value for _, value in saved.entries], saved.outputs, job.wrt
+        job.graph,
+        job.name,
+        [value for _, value in saved.entries],
+        [value for _, value in graded],
+        job.wrt,
     )
     entries += [("int", lowering.slots.slot(symbol)) for symbol in rule.symbols]
     grad_inputs = [tensors.index(value) for value in job.wrt]
-    grad_outputs = [job.graph.outputs.index(value) for value in saved.outputs]
     return rule.operator(), entries, grad_inputs, grad_outputs, tape_name(job.name)
 
 
@@ -281,12 +291,16 @@ class BackwardRule:
                 bind_symbol(sizes, old, new)
         for symbol, argument in zip(self.symbols, arguments):
             bind_symbol(sizes, symbol, tracer.size(argument))
-        seeds = {
-            value: tracer.tensor(argument)
+        seeds: dict[Value, Traced] = {}
+        given = [
+            (value, tracer.tensor(argument))
             for value, argument in zip(self.seeds, arguments)
             if argument is not None
-        }
+        ]
         with tracer.context.active():
+            for value, gradient in given:
+                known = seeds.get(value)
+                seeds[value] = gradient if known is None else known + gradient
             results = reverse.backward(
                 self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt
             )

@@ -199,12 +199,6 @@ def undefined(program: Program, call: Call) -> bool:
         tuple(each.shape) == (0,) for each in tensors
     ):  # stands for no tensor at all
         return True
-    if name in ("chunk", "split") and any(
-        each.requires_grad and not each.numel() for each in tensors
-    ):
-        return (
-            True  # equal empty pieces are one value of the graph, and only the first has a gradient
-        )
     if (
         name.startswith("clamp")
         and len({isinstance(each, Ref) for each in call.args[1:3] if each is not None}) > 1

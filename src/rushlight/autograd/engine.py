@@ -87,7 +87,7 @@ def grad(
         return results
     zeros_like = _core.registered("zeros_like")
     return tuple(
-        zeros_like(x) if result is None else result
+        zeros_like(x).requires_grad_(create_graph) if result is None else result
         for x, result in zip(inputs, results, strict=True)
     )
 

@@ -25,6 +25,8 @@ class Value:
     name: str = ""
     # How a result lies in memory, if the operator says so: as this input does, or "contiguous".
     like: Value | str | None = None
+    # Whether a backward pass that reads it keeps it, rather than what it is computed from.
+    kept: bool = False
 
 
 @dataclass(eq=False)

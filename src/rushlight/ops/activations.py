@@ -104,7 +104,7 @@ def softsign(input: Tensor):
 @composite(names=["nn.functional.tanhshrink"], methods=[], samples=_UNARY)
 def tanhshrink(input: Tensor):
     """input - tanh(input)"""
-    return input - op.tanh(input)
+    return input - build.kept(op.tanh(input))
 
 
 @composite(

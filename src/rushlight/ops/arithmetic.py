@@ -208,7 +208,7 @@ def _fmod_arrays(x: Any, y: Any) -> Any:
 @primitive(
     Elementwise(floating | complexes, promote=int_to_float),
     name="div",
-    derivative=lambda out, x, y: (op.reciprocal(y), -out / y),
+    derivative=lambda out, x, y: (op.reciprocal(y), -(x / y) / y),  # out may be changed in place
     reference=numpy.divide,
 )
 def divided(x, y):
@@ -268,7 +268,7 @@ def true_divide(input, other):
 @composite(name="__rdiv__", methods=["__rdiv__"], samples=binary(1, 5, numbers=[2, 2.5]))
 def reflected_div(self, other):
     """other / self"""
-    return div(other, self)
+    return build.kept(op.reciprocal(self)) * other
 
 
 @composite(

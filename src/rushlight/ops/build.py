@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
+from ..graph.node import Value
 from ..graph.symbols import same, same_shape
 from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
 from ..layout import normalize_dims
@@ -56,6 +57,15 @@ def scaled(x: Traced, factor: Any) -> Traced:
 def is_zero(number: Any) -> bool:
     """Whether an operand number is zero; a complex one, which no guard tells, counts as not."""
     return not (isinstance(number, Traced) and number.dtype.is_complex) and number == 0
+
+
+def kept(x: Traced) -> Traced:
+    """x, of which a backward pass keeps the elements: what they are computed from may be changed in
+    place before.
+    """
+    if isinstance(x.value, Value):
+        x.value.kept = True
+    return x
 
 
 def convert(x: Traced, dtype: DType) -> Traced:

@@ -239,7 +239,12 @@ def xlogy(input, other):
     """input * log(other), and 0 where the input is 0 and other is a number."""
 
 
-@composite(names=["ldexp"], inplace=True, out=True, samples=binary())
+@composite(
+    names=["ldexp"],
+    inplace=True,
+    out=True,
+    samples=binary(),
+)
 def ldexp(input: Tensor, other: Tensor):
     """input * 2**other"""
     return input * op.pow(2.0, other)

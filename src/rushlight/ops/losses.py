@@ -70,7 +70,7 @@ def l1_loss(
     weight=None,
 ):
     """The absolute difference."""
-    loss = op.abs(_difference(input, target, "l1_loss"))
+    loss = op.abs(build.kept(_difference(input, target, "l1_loss")))
     if weight is not None:
         loss = loss * weight
         if reduction_of(reduction, size_average, reduce) == "mean":
@@ -279,6 +279,7 @@ def _probability_loss(
     target = widened(target)
     if label_smoothing != 0.0:
         target = target * (1 - label_smoothing) + label_smoothing / log_probabilities.shape[dim]
+        target = build.kept(target)
     terms = log_probabilities * target
     if weight is not None:
         terms = terms * _along_classes(widened(weight), terms)

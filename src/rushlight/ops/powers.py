@@ -38,6 +38,16 @@ def power(x, y):
 
 
 @composite(
+    name="_root",
+    methods=[],
+    derivative=lambda g, out, x: g * build.conjugate(0.5 * op.rsqrt(x)),
+)
+def _root(x):
+    """The square root, of which the backward pass reads x, as it does of other powers."""
+    return elementwise("sqrt", x)
+
+
+@composite(
     names=["pow"],
     inplace=True,
     out=True,
@@ -73,7 +83,9 @@ def _pow_number(x: Any, exponent: Any) -> Any:
         x = build.convert(x, compute) if not x.weak else x
         return x * x * x
     if not integral or kind == "f":
-        for special, name in ((0.5, "sqrt"), (-0.5, "rsqrt"), (-1, "reciprocal")):
+        if exponent == 0.5:
+            return _root(x)
+        for special, name in ((-0.5, "rsqrt"), (-1, "reciprocal")):
             if exponent == special:
                 return elementwise(name, x)
     return elementwise("pow", x, exponent)
@@ -115,7 +127,7 @@ def sqrt(input):
 @primitive(
     Elementwise(floating | complexes, promote=int_to_float),
     names=["rsqrt"],
-    derivative=lambda out, x: -0.5 * out / x,
+    derivative=lambda out, x: -0.5 * (out * out * out),
     reference=lambda x: 1 / numpy.sqrt(x),
     samples=unary(0.1, 9, special=(float("inf"), 0.0)),
 )

@@ -278,6 +278,7 @@ def var_mean(
     dim, correction = _variance_arguments(dim, unbiased, correction)
     dims = reduced_dims(dim, input.ndim)
     variance, average = _moments(input, dims, correction, "var_mean")
+    average = build.contiguous(average)  # the backward pass reads its own, this may be written
     return finish_dims(variance, dims, keepdim), finish_dims(average, dims, keepdim)
 
 

@@ -42,8 +42,8 @@ def select(
 
     The order is inputs, outputs, hidden, scalars. Used inputs and outputs are kept as such. The
     others are computed again from what costs least to keep, by the nodes that are cheap: a minimum
-    cut between the values that cannot be computed again and the used ones. A hidden input is one
-    that the call overwrites.
+    cut between the values that cannot be computed again, or are marked as kept, and the used ones.
+    A hidden input is one that the call overwrites.
     """
     overwritten = {
         graph.inputs[i]
@@ -75,7 +75,7 @@ def _cut(
         network.edge(doors[value][1], sink, _UNLIMITED)
     while pending:
         value = pending.pop()
-        if value.node is None or not is_cheap(value.node):
+        if value.node is None or value.kept or not is_cheap(value.node):
             network.edge(source, doors[value][0], _UNLIMITED)
             continue
         for operand in value.node.inputs:

@@ -1,0 +1,45 @@
+"""What random programs over autograd found: cases that differed from PyTorch's behaviour."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_equal_empty_pieces_each_have_a_gradient(torch):
+    x = torch.zeros(3, 2, requires_grad=True)
+    pieces = (x * 1).split((0, 3, 0))
+    assert all(piece.requires_grad for piece in pieces)
+    pieces[2].sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0]] * 3
+
+
+def test_leaf_that_needs_no_gradient_any_more_gets_none(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    x.requires_grad_(False)
+    y.backward()
+    assert x.grad is None
+
+
+def test_node_that_saved_only_numbers_runs_again(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = torch.stack([x, x]).sum()
+    y.backward()
+    y.backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_materialized_gradients_of_a_graph_need_gradients(torch, create_graph):
+    x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
+    _, zeros = torch.autograd.grad(
+        (x * x).sum(), [x, y], create_graph=create_graph, materialize_grads=True
+    )
+    assert zeros.tolist() == [0.0, 0.0]
+    assert zeros.requires_grad == create_graph
+
+
+def test_places_of_elements_of_a_tensor_that_needs_gradients(torch):
+    x = torch.tensor([0.0, 2.0, 3.0], requires_grad=True)
+    assert x.nonzero().tolist() == [[1], [2]]
+    assert not torch.argwhere(x).requires_grad
