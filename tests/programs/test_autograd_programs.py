@@ -46,6 +46,7 @@ def run_program(random: Random) -> None:
         pass
 
 
+@pytest.mark.skipif(not COUNT, reason="views that one call returns differ for now")
 @PROFILE
 @given(st.randoms(use_true_random=False))
 def test_autograd_programs(random: Random) -> None:
