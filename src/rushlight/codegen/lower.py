@@ -12,6 +12,7 @@ from ..graph.symbols import Atom
 from ..ops.kinds import Elementwise
 from .fuse import Fusion
 from .nest import Nest
+from .schedule import read_again
 from .steps import Step, view_operation
 
 
@@ -284,7 +285,8 @@ class Lowering:
         """Whether nothing reads the old content of ``targets`` (one memory) after the step that
         computes ``value``.
 
-        Inside that step each read must be of the very element that is then written.
+        Inside that step each read must be of the very element that is then written, and not in a
+        later pass over the elements.
         """
         writer = next((s for s in steps if s.nest is not None and s.writes.count(value) == 1), None)
         if writer is None:
@@ -293,6 +295,10 @@ class Lowering:
         written = [binding for binding in views if binding[1] is value]
         reads = [binding for binding in views if binding[1] in targets]
         if len(written) != 1 or written[0][2] or any(b[2:] != written[0][2:] for b in reads):
+            return False
+        assert writer.nest is not None
+        operands = {i for i, b in enumerate(writer.operands) if b[0] == "view" and b[1] in targets}
+        if read_again(writer.nest, operands, writer.operands.index(written[0])):
             return False
         contents = {self.graph.outputs[output] for output in self.graph.mutations.values()}
         readers = [step for step in steps if step is not writer and targets & set(step.reads)]

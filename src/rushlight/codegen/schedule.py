@@ -83,6 +83,26 @@ def schedule(nest: Nest, variant: Variant) -> Schedule:
     return result
 
 
+def read_again(nest: Nest, operands: set[int], written: int) -> bool:
+    """Whether a later phase than that which stores operand ``written`` loads one of ``operands``
+    again.
+    """
+    variant = Variant("P", "S" * len(nest.operands), nest.reduced)
+    levels, stages, _ = _analyse(nest, variant)
+    stored = next(stages[value] for operand, value in nest.stores if operand == written)
+    depends: list[bool] = []
+    for position, instruction in enumerate(nest.body):
+        is_load = instruction.name in ("load", "load_indirect")
+        depends.append(
+            (is_load and instruction.arguments[0] in operands)
+            or any(depends[each] and "R" in levels[each] for each in value_arguments(instruction))
+        )
+        phase = stages[position] - is_reduction(instruction)
+        if depends[-1] and phase > stored:
+            return True
+    return False
+
+
 def _union(levels: list[str]) -> str:
     return "".join(axis for axis in "PR" if any(axis in level for level in levels))
 

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from .._core import Tensor
-from ..ops.creation import zeros, zeros_like
+from ..ops.creation import zeros_like
 from ..ops.optimization import adam_step
-from .optimizer import Optimizer, check_options
+from .optimizer import (
+    Optimizer,
+    check_implementation,
+    check_options,
+    column,
+    gradients,
+    square_root,
+)
 
 
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015, algorithm 1).
 
     Args:
-        params: see `Optimizer`. lr: learning rate. betas: decay of the averages of the gradient and
-        of its square. eps: added to the denominator. weight_decay: factor of an L2 penalty, or with
-        ``decoupled_weight_decay`` of AdamW's decay. amsgrad: use the maximum of the squared
-        averages (Reddi et al. 2018). maximize: ascend instead of descend. decoupled_weight_decay:
-        decay the weights directly (Loshchilov and Hutter 2019, algorithm 2).
+        params: see `Optimizer`.
+        lr: learning rate, a number or a tensor of one element.
+        betas: factors of the averages of the gradient and of its square.
+        eps: added to the denominator.
+        weight_decay: factor of an L2 penalty, or with ``decoupled_weight_decay`` of AdamW's decay.
+        amsgrad: use the maximum of the squared averages (Reddi et al. 2018).
+        foreach, fused, capturable: accepted; a step is one native call in any case.
+        maximize: ascend instead of descend.
+        differentiable: record the step, so that gradients flow through it.
+        decoupled_weight_decay: decay the weights directly, as AdamW.
+
+    Raises:
+        ValueError: for an option out of its range.
 
     Example:
         >>> w = rushlight.zeros(2, requires_grad=True)
@@ -33,8 +46,8 @@ class Adam(Optimizer):
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -46,14 +59,15 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_options(
-            learning_rate=(lr, lr >= 0),
-            epsilon_value=(eps, eps >= 0),
-            weight_decay_value=(weight_decay, weight_decay >= 0),
-        )
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        check_options(lr, betas, epsilon=eps, weight_decay=weight_decay)
+        check_implementation(foreach, fused, differentiable)
+        if len({isinstance(beta, Tensor) for beta in betas}) > 1:
+            raise ValueError("betas must be either both floats or both Tensors")
+        for name, value in (("lr", lr), *((f"betas[{i}]", beta) for i, beta in enumerate(betas))):
+            if isinstance(value, Tensor) and foreach and not capturable:
+                raise ValueError(
+                    f"{name} as a Tensor is not supported for capturable=False and foreach=True"
+                )
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -69,56 +83,59 @@ class Adam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
-        by_step: defaultdict[float, list[Tensor]] = defaultdict(list)
-        for p in parameters:
-            state = self.state[p]
-            if not state:
-                state["step"] = zeros(())
-                state["exp_avg"] = zeros_like(p)
-                state["exp_avg_sq"] = zeros_like(p)
-                if group["amsgrad"]:
-                    state["max_exp_avg_sq"] = zeros_like(p)
-            state["step"] += 1
-            by_step[state["step"].item()].append(p)
-        for step, members in by_step.items():
-            self._step(group, members, step)
+    def initial_state(self, group: dict[str, Any], parameter: Tensor) -> dict[str, Any]:
+        state = {"exp_avg": zeros_like(parameter), "exp_avg_sq": zeros_like(parameter)}
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(parameter)
+        return state
 
-    def _step(self, group: dict[str, Any], parameters: list[Tensor], step: float) -> None:
-        states = [self.state[p] for p in parameters]
+    def update(
+        self,
+        group: dict[str, Any],
+        parameters: list[Tensor],
+        states: list[dict[str, Any]],
+        step: float,
+    ) -> None:
         beta1, beta2 = group["betas"]
         adam_step.operator(
+            column(states, "step"),
             parameters,
-            [state["exp_avg"] for state in states],
-            [state["exp_avg_sq"] for state in states],
-            [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else [],
-            [p.grad for p in parameters],
+            column(states, "exp_avg"),
+            column(states, "exp_avg_sq"),
+            column(states, "max_exp_avg_sq") if group["amsgrad"] else [],
+            gradients(parameters),
             group["lr"],
             beta1,
             beta2,
             group["eps"],
             group["weight_decay"],
             1 - beta1**step,
-            math.sqrt(1 - beta2**step),
+            square_root(1 - beta2**step),
             group["decoupled_weight_decay"],
             group["maximize"],
         )
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2). Arguments as
-    `Adam`.
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
+
+    Arguments and exceptions as `Adam`.
     """
 
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
-        **options: Any,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         super().__init__(
             params,
@@ -127,5 +144,10 @@ class AdamW(Adam):
             eps,
             weight_decay,
             amsgrad,
-            **{**options, "decoupled_weight_decay": True},
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
         )

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._core import Tensor
+from ..ops.creation import empty_like
 from ..ops.optimization import sgd_step
-from .optimizer import Optimizer, check_options
+from .optimizer import Optimizer, check_implementation, check_options, gradients
 
 
 class SGD(Optimizer):
@@ -15,12 +16,17 @@ class SGD(Optimizer):
 
     Args:
         params: see `Optimizer`.
-        lr: learning rate.
+        lr: learning rate, a number or a tensor of one element.
         momentum: factor of the previous step.
         dampening: how much less of the gradient goes into the momentum.
         weight_decay: factor of an L2 penalty.
         nesterov: look ahead along the momentum.
         maximize: ascend instead of descend.
+        foreach, fused: accepted; a step is one native call in any case.
+        differentiable: record the step, so that gradients flow through it.
+
+    Raises:
+        ValueError: for an option out of its range.
 
     Example:
         >>> w = rushlight.zeros(3, requires_grad=True)
@@ -32,10 +38,10 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -43,11 +49,8 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_options(
-            learning_rate=(lr, lr >= 0),
-            momentum_value=(momentum, momentum >= 0),
-            weight_decay_value=(weight_decay, weight_decay >= 0),
-        )
+        check_options(lr, momentum=momentum, weight_decay=weight_decay)
+        check_implementation(foreach, fused, differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
@@ -63,20 +66,25 @@ class SGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
+    def update_group(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
         if group["momentum"] == 0:
             self._step(group, parameters, [], first=False)
             return
-        state = self.state
-        ready = [p for p in parameters if state[p].get("momentum_buffer") is not None]
-        new = [p for p in parameters if state[p].get("momentum_buffer") is None]
+        ready, buffers, new = [], [], []
+        for parameter in parameters:
+            buffer = self.state[parameter].get("momentum_buffer")
+            if buffer is None:
+                new.append(parameter)
+            else:
+                ready.append(parameter)
+                buffers.append(buffer)
         if ready:
-            self._step(group, ready, [state[p]["momentum_buffer"] for p in ready], first=False)
+            self._step(group, ready, buffers, first=False)
         if new:
-            for p in new:
-                assert p.grad is not None
-                state[p]["momentum_buffer"] = p.grad.new_empty(p.grad.shape)
-            self._step(group, new, [state[p]["momentum_buffer"] for p in new], first=True)
+            buffers = [empty_like(parameter) for parameter in new]
+            for parameter, buffer in zip(new, buffers):
+                self.state[parameter]["momentum_buffer"] = buffer
+            self._step(group, new, buffers, first=True)
 
     @staticmethod
     def _step(
@@ -85,7 +93,7 @@ class SGD(Optimizer):
         sgd_step.operator(
             parameters,
             buffers,
-            [p.grad for p in parameters],
+            gradients(parameters),
             group["lr"],
             group["weight_decay"],
             group["momentum"],
