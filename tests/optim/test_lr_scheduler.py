@@ -41,7 +41,7 @@ CASES = [
             "base_lr": 0.01,
             "max_lr": 0.2,
             "step_size_up": 4,
-            "scale_fn": math.sqrt,
+            "scale_fn": lambda step: math.sqrt(step),
             "scale_mode": "iterations",
             "cycle_momentum": False,
         },

@@ -79,8 +79,8 @@ class LRScheduler:
         if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The order "
-                "should be the opposite: `optimizer.step()` first. Else the first value of the learning "
-                "rate schedule is skipped.",
+                "should be the opposite: `optimizer.step()` first. Else the first value of the "
+                "schedule is skipped.",
                 UserWarning,
                 stacklevel=2,
             )
