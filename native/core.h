@@ -232,5 +232,6 @@ int init_interop(PyObject *module);
 int init_tape(PyObject *module);
 int init_operator(PyObject *module);
 int init_plan(PyObject *module);
+int init_module_base(PyObject *module);
 
 }  // namespace rushlight

@@ -21,7 +21,7 @@ PyMODINIT_FUNC PyInit__core() {
   }
 #endif
   for (auto *init : {init_dtypes, init_services, init_tensor, init_views, init_interop, init_tape, init_operator,
-                     init_plan}) {
+                     init_plan, init_module_base}) {
     if (init(module) < 0) {
       Py_DECREF(module);
       return nullptr;

@@ -1385,6 +1385,10 @@ class Kernel:
     def variants(self, *args: Any, **kwargs: Any) -> Any:
         """Names of the variants compiled so far: vector, classes, loops, split."""
 
+class ModuleBase:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 class Node:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -1538,6 +1542,9 @@ def set_memory_limit(*args: Any, **kwargs: Any) -> Any:
 def set_mode_bits(*args: Any, **kwargs: Any) -> Any:
     """Set this thread's mode bits, except those of grad and inference mode."""
 
+def set_module_callbacks(*args: Any, **kwargs: Any) -> Any:
+    """set_module_callbacks(dicts of hooks of all modules, on_error): on_error(module, exception) is called for exceptions that leave a module's call."""
+
 def set_num_threads(count: _int) -> None:
     """Set the number of threads that work on one operator."""
 
@@ -1549,6 +1556,9 @@ def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
 
 def to_numpy(*args: Any, **kwargs: Any) -> Any:
     """to_numpy(tensor): a NumPy array that shares the tensor's memory."""
+
+def use_native_lookup(*args: Any, **kwargs: Any) -> Any:
+    """use_native_lookup(cls): let a subclass of ModuleBase look up attributes natively if it defines no way of its own."""
 
 def will_run(*args: Any, **kwargs: Any) -> Any:
     """Is this node among those that the running backward pass runs?"""

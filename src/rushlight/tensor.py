@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -88,23 +89,79 @@ class OutOfMemoryError(RuntimeError):
     """Memory for a tensor could not be had: the limit or the machine's memory is exhausted."""
 
 
-class Parameter(Tensor):
-    """A tensor that a module counts among its parameters.
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    """Counts tensors of other classes that were made parameters as instances of Parameter."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is Parameter and type(instance) is not Tensor and isinstance(instance, Tensor):
+            return issubclass(type(instance), Parameter) or getattr(instance, "_is_param", False)
+        return super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A tensor that a module counts among its parameters when it is assigned as an attribute.
 
     Args:
-        data: the values; shared, not copied.
+        data: the values; shared, not copied. A tensor of a class of its own stays of that class and
+            counts as a parameter. None: an empty tensor.
         requires_grad: whether gradients are wanted.
+
+    Raises:
+        TypeError: if the data are no tensor.
+        RuntimeError: if gradients are wanted of integers.
+
+    Example:
+        >>> Parameter(rushlight.zeros(2))
+        Parameter containing:
+        tensor([0., 0.], requires_grad=True)
     """
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
-        base = _core.empty((0,), dtypes.get_default_dtype().code, 0) if data is None else data
-        return cls._make_subclass(cls, base, requires_grad)
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = _core.empty((0,), dtypes.get_default_dtype().code, 0)
+        elif not isinstance(data, Tensor):
+            raise TypeError(
+                f"Parameter(): argument 'data' must be a Tensor or None, not {type(data).__name__}"
+            )
+        if type(data) is Tensor or type(data) is Parameter:
+            return cls._make_subclass(cls, data, requires_grad)
+        result: Any = _core.alias_as(type(data), data.detach()).requires_grad_(requires_grad)
+        result._is_param = True
+        return result
 
     def __repr__(self) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return Parameter, (self.detach(), self.requires_grad)
+        if self.__dict__:
+            return _rebuild_parameter_with_state, (
+                self.detach(),
+                self.requires_grad,
+                OrderedDict(),
+                self.__dict__,
+            )
+        return _rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
+    """The parameter that was pickled; hooks of its backward pass are not."""
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(
+    data: Tensor, requires_grad: bool, backward_hooks: Any, state: dict[str, Any]
+) -> Parameter:
+    """The parameter that was pickled, with its attributes."""
+    result = Parameter(data, requires_grad)
+    result.__dict__.update(state)
+    return result
 
 
 def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None:

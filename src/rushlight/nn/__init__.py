@@ -1,5 +1,7 @@
-"""Neural networks. ``functional`` holds the operators as functions."""
+"""Neural networks: modules, their parameters, and the operators of `functional`."""
 
-from . import functional
+from __future__ import annotations
 
-__all__ = ["functional"]
+from . import functional, init, modules, parameter, utils
+from .modules import *
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

@@ -1,0 +1,27 @@
+"""The classes of `rushlight.nn`, by families."""
+
+from __future__ import annotations
+
+from .activation import *
+from .adaptive import *
+from .attention import *
+from .batchnorm import *
+from .channelshuffle import *
+from .container import *
+from .conv import *
+from .distance import *
+from .dropout import *
+from .flatten import *
+from .fold import *
+from .instancenorm import *
+from .linear import *
+from .loss import *
+from .module import *
+from .normalization import *
+from .padding import *
+from .pixelshuffle import *
+from .pooling import *
+from .rnn import *
+from .sparse import *
+from .transformer import *
+from .upsampling import *

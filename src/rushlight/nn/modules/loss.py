@@ -1,0 +1,540 @@
+"""Losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._core import Tensor
+from ...ops.losses import reduction_of
+from .. import functional as F
+from .distance import PairwiseDistance
+from .fields import InitVar, module_fields
+from .module import Module
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
+    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
+    "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
+    "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+]  # fmt: skip
+
+# An argument of PyTorch's older releases: ``size_average=False`` stands for ``reduction="sum"``,
+# ``reduce=False`` for ``"none"``.
+Old = bool | None
+
+
+class _Loss(Module):
+    """A loss with a reduction: ``"none"``, ``"mean"`` or ``"sum"``."""
+
+    reduction: str
+
+    def setup(self, size_average: Old = None, reduce: Old = None) -> None:
+        if size_average is not None or reduce is not None:
+            self.reduction = reduction_of(self.reduction, size_average, reduce)
+
+    def extra_repr(self) -> str:
+        """Nothing."""
+        return ""
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class, which is a buffer."""
+
+    weight: Tensor | None
+
+    def setup(  # type: ignore[override]
+        self,
+        weight: Tensor | None = None,
+        size_average: Old = None,
+        reduce: Old = None,
+    ) -> None:
+        super().setup(size_average, reduce)
+        self.register_buffer("weight", weight)
+
+
+@module_fields
+class L1Loss(_Loss):
+    """|input - target|"""
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+@module_fields
+class NLLLoss(_WeightedLoss):
+    """-weight[target] * input[target]: the loss of log-probabilities [N, C, ...] for classes.
+
+    Args:
+        weight: a weight for each class.
+        size_average: old.
+        ignore_index: a class that does not count.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"`` (by weight) or ``"sum"``.
+    """
+
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    ignore_index: int = -100
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.nll_loss(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+        )
+
+
+class NLLLoss2d(NLLLoss):
+    """The old name of `NLLLoss` for images."""
+
+
+@module_fields
+class PoissonNLLLoss(_Loss):
+    """The loss of a Poisson distribution's rate: exp(input) - target * input.
+
+    Args:
+        log_input: whether the input is the rate's logarithm; else the loss is
+            input - target * log(input + eps).
+        full: whether Stirling's approximation of log(target!) is added.
+        size_average: old.
+        eps: see there.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+    """
+
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[Old] = None
+    eps: float = 1e-8
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        return F.poisson_nll_loss(
+            log_input,
+            target,
+            log_input=self.log_input,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """The loss of a normal distribution's mean and variance.
+
+    Args:
+        full: whether the constant term is added.
+        eps: what variances are at least.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+    """
+
+    __constants__ = ["full", "eps", "reduction"]
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__()
+        self.full = full
+        self.eps = eps
+        self.reduction = reduction
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+@module_fields
+class KLDivLoss(_Loss):
+    """target * (log(target) - input): the divergence from a distribution's logarithm to another.
+
+    Args:
+        size_average: old.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"``, ``"batchmean"`` (the sum by the size of dim 0) or
+            ``"sum"``.
+        log_target: whether the target too is a logarithm.
+    """
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+    log_target: bool = False
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+@module_fields
+class MSELoss(_Loss):
+    """(input - target) ** 2"""
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+@module_fields
+class BCELoss(_WeightedLoss):
+    """-(target * log(input) + (1 - target) * log(1 - input)), of probabilities."""
+
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+@module_fields
+class BCEWithLogitsLoss(_WeightedLoss):
+    """`BCELoss` of sigmoid(input).
+
+    Args:
+        weight: a weight for each element.
+        size_average: old.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        pos_weight: a weight for the positive case of each class.
+    """
+
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+    pos_weight: InitVar[Tensor | None] = None
+
+    def setup(  # type: ignore[override]
+        self,
+        weight: Tensor | None = None,
+        size_average: Old = None,
+        reduce: Old = None,
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().setup(weight, size_average, reduce)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(
+            input,
+            target,
+            self.weight,
+            pos_weight=self.pos_weight,
+            reduction=self.reduction,
+        )
+
+
+@module_fields
+class HingeEmbeddingLoss(_Loss):
+    """input where target is 1, max(0, margin - input) where it is -1."""
+
+    margin: float = 1.0
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+@module_fields
+class MultiLabelMarginLoss(_Loss):
+    """The margins of each right class over each wrong one, for several right classes."""
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+@module_fields
+class SmoothL1Loss(_Loss):
+    """|d| - beta / 2 where |d| = |input - target| is beta or more, else d**2 / (2 * beta)."""
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+    beta: float = 1.0
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+@module_fields
+class HuberLoss(_Loss):
+    """delta * (|d| - delta / 2) where |d| = |input - target| is over delta, else d**2 / 2."""
+
+    reduction: str = "mean"
+    delta: float = 1.0
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+@module_fields
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-target * input)), of targets 1 and -1."""
+
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+@module_fields
+class CrossEntropyLoss(_WeightedLoss):
+    """The loss of logits [N, C, ...] for classes, or for probabilities of classes.
+
+    Args:
+        weight: a weight for each class.
+        size_average: old.
+        ignore_index: a class that does not count.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"`` (by weight) or ``"sum"``.
+        label_smoothing: the share of the target that all classes have in common.
+
+    Example:
+        >>> CrossEntropyLoss()(rushlight.zeros(1, 2), rushlight.tensor([1])).item()
+        0.6931471824645996
+    """
+
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    ignore_index: int = -100
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+@module_fields
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """`BCEWithLogitsLoss`, averaged over the classes."""
+
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_soft_margin_loss(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
+
+
+@module_fields
+class CosineEmbeddingLoss(_Loss):
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1, of two vectors."""
+
+    margin: float = 0.0
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.cosine_embedding_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+@module_fields
+class MarginRankingLoss(_Loss):
+    """max(0, -target * (input1 - input2) + margin)"""
+
+    margin: float = 0.0
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.margin_ranking_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+@module_fields
+class MultiMarginLoss(_WeightedLoss):
+    """The mean of max(0, margin - input[target] + input[i]) ** p over the wrong classes.
+
+    Raises:
+        ValueError: for a p other than 1 and 2, or a weight of other dims.
+    """
+
+    p: int = 1
+    margin: float = 1.0
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def setup(  # type: ignore[override]
+        self,
+        weight: Tensor | None = None,
+        size_average: Old = None,
+        reduce: Old = None,
+    ) -> None:
+        super().setup(weight, size_average, reduce)
+        if self.p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be 1D, got {weight.dim()}D")
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multi_margin_loss(
+            input,
+            target,
+            p=self.p,
+            margin=self.margin,
+            weight=self.weight,
+            reduction=self.reduction,
+        )
+
+
+@module_fields
+class TripletMarginLoss(_Loss):
+    """max(0, |anchor - positive| - |anchor - negative| + margin), in the p-norm.
+
+    Args:
+        margin: see there.
+        p: see there.
+        eps: is added to differences.
+        swap: whether the negative's distance to the positive counts if it is smaller.
+        size_average: old.
+        reduce: old.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Raises:
+        ValueError: for a margin that is not positive.
+    """
+
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[Old] = None
+    reduce: InitVar[Old] = None
+    reduction: str = "mean"
+
+    def setup(self, size_average: Old = None, reduce: Old = None) -> None:
+        super().setup(size_average, reduce)
+        _check_margin(self, self.margin)
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            eps=self.eps,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """`TripletMarginLoss` with any distance.
+
+    Args:
+        distance_function: gives the distances of two batches of vectors; by default
+            `PairwiseDistance`.
+        margin: see there.
+        swap: whether the negative's distance to the positive counts if it is smaller.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Raises:
+        ValueError: for a margin that is not positive.
+    """
+
+    __constants__ = ["margin", "swap", "reduction"]
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__()
+        _check_margin(self, margin)
+        self.reduction = reduction
+        self.distance_function: Any = (
+            PairwiseDistance() if distance_function is None else distance_function
+        )
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+def _check_margin(loss: Module, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(
+            f"{type(loss).__name__}: expected margin to be greater than 0, got {margin} instead"
+        )
+
+
+@module_fields
+class CTCLoss(_Loss):
+    """The loss of log-probabilities [time, N, classes] for sequences that are not aligned to them.
+
+    (Graves et al., "Connectionist temporal classification", 2006.)
+
+    Args:
+        blank: the class that stands for no label.
+        reduction: ``"none"``, ``"mean"`` (each by its target's length first) or ``"sum"``.
+        zero_infinity: whether infinite losses and their gradients count as zero.
+    """
+
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
+
+    def forward(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+    ) -> Tensor:
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )

@@ -1,0 +1,31 @@
+"""Tools for parameters and gradients of modules."""
+
+from __future__ import annotations
+
+from . import (
+    clip_grad,
+    convert_parameters,
+    fusion,
+    init,
+    memory_format,
+    rnn,
+)
+from .clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
+from .convert_parameters import parameters_to_vector, vector_to_parameters
+from .fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from .init import skip_init
+from .memory_format import (
+    convert_conv2d_weight_memory_format,
+    convert_conv3d_weight_memory_format,
+)
