@@ -42,6 +42,12 @@ class Tensor:
     def __bool__(self) -> _bool: ...
     def __complex__(self) -> _complex: ...
     def __contains__(self, element: Any) -> _bool: ...
+    def __deepcopy__(self, memo: Any[Any, Any]) -> Tensor:
+        """A copy with memory of its own; tensors that share memory have copies that share memory.
+
+        Raises:
+            RuntimeError: if the tensor was computed from others that require gradients.
+        """
     def __eq__(self, other: Tensor | _Number) -> Tensor: ...  # type: ignore[override]
     def __float__(self) -> _float: ...
     def __floordiv__(self, other: Tensor | _Number) -> Tensor: ...
@@ -81,6 +87,12 @@ class Tensor:
     def __rand__(self, other: Tensor | _Number) -> Tensor: ...
     def __rdiv__(self, other: Tensor | _Number) -> Tensor:
         """other / self"""
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """How a tensor is pickled: values, dtype, layout and whether it requires gradients.
+
+        Raises:
+            NotImplementedError: for tensors without data.
+        """
     def __reversed__(self) -> Tensor:
         """The rows in reverse order."""
     def __rfloordiv__(self, other: Tensor | _Number) -> Tensor: ...

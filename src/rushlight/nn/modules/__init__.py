@@ -2,6 +2,31 @@
 
 from __future__ import annotations
 
+from . import (
+    activation,
+    adaptive,
+    attention,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    loss,
+    module,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
+    sparse,
+    transformer,
+    upsampling,
+)
 from .activation import *
 from .adaptive import *
 from .attention import *
@@ -16,7 +41,7 @@ from .fold import *
 from .instancenorm import *
 from .linear import *
 from .loss import *
-from .module import *
+from .module import Module
 from .normalization import *
 from .padding import *
 from .pixelshuffle import *
@@ -25,3 +50,30 @@ from .rnn import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *
+
+__all__ = ["Module"]
+for _family in (
+    activation,
+    adaptive,
+    attention,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    loss,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
+    sparse,
+    transformer,
+    upsampling,
+):
+    __all__ += _family.__all__

@@ -37,6 +37,7 @@ def module_fields(cls: Class) -> Class:
     for name in annotations:
         if name in cls.__dict__:
             defaults[name] = cls.__dict__[name]
+            delattr(cls, name)
             parameters.append(f"{name}=defaults[{name!r}]")
         else:
             parameters.append(name)

@@ -131,7 +131,7 @@ class _BoundHook:
         return self.hook(*args, **kwargs)
 
 
-class HookedModule:
+class HookedModule(_core.ModuleBase):
     """The part of `Module` that keeps hooks and runs calls of modules that have some."""
 
     _forward_hooks: dict[int, Hook]
@@ -146,8 +146,7 @@ class HookedModule:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if issubclass(cls, _core.ModuleBase):
-            _core.use_native_lookup(cls)
+        _core.use_native_lookup(cls)
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False

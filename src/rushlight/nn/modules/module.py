@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ... import _core
 from ..._core import Tensor
 from ..parameter import Buffer, Parameter
 from . import hooks
@@ -60,7 +59,7 @@ _STATE: dict[str, Callable[[], Any]] = {
 }
 
 
-class Module(HookedModule, ModuleState, ModuleConversion, ModuleTree, _core.ModuleBase):
+class Module(HookedModule, ModuleState, ModuleConversion, ModuleTree):
     """Base class of neural networks and their parts.
 
     Parameters, buffers and further modules that are assigned as attributes belong to the module:
