@@ -165,7 +165,7 @@ PyObject *tensor_subscript(PyObject *self, PyObject *index) {
 PyObject *write(PyObject *view, PyObject *value) {
   if (!tensor_check(value)) {
     PyObject *args[] = {view, value};
-    return call_registered("fill_", args, 2);
+    return call_registered("set_to", args, 2);
   }
   Reference source(view_drop_leading_ones(as_tensor(value), as_tensor(view)->meta->ndim));
   if (!source) return nullptr;

@@ -14,6 +14,7 @@ from . import _core, dtypes
 from ._core import Tensor
 from .graph.trace import contains_traced, lifted
 from .ops import subscripts
+from .ops.creation import set_to
 from .ops.record import op
 
 
@@ -107,13 +108,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"
         )
-    if isinstance(value, complex) and not x.dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {x.dtype} without overflow")
     if index is False:
         return
     view, indices = split(x, index)
     if not isinstance(value, Tensor):
-        value = _core.tensor_from_data(value, x.dtype.code)
+        value = set_to.operator(_core.empty((), x.dtype.code), value)
     elif value.dtype is not x.dtype:
         value = value.to(x.dtype)
     if all(each is None for each in indices):

@@ -13,6 +13,7 @@ from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
 from .graph.trace import Traced
 from .operators import record_operator
+from .ops.creation import set_to
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 
 # Methods that the core answers by layout arithmetic when the argument is a plain tensor.
@@ -78,7 +79,6 @@ CORE_OPERATORS = (
     "zeros",
     "zeros_like",
     "copy_",
-    "fill_",
     "unbind",
     "ones_like",
     "stack",
@@ -192,6 +192,7 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     inplace_views.install()
     _core.register("getitem", indexing.getitem)
     _core.register("setitem", indexing.setitem)
+    _core.register("set_to", set_to.operator)
     for name in CORE_OPERATORS:
         for form in (name, f"{name}_"):
             operator = getattr(Tensor, form, None) or getattr(namespace, form, None)

@@ -18,7 +18,9 @@ from program import ULPS, Program
 from tolerance import (
     magnitudes,
     result_in_pytorch,
+    slack_of_erf,
     slack_of_normalization,
+    slack_of_sinc,
     slack_of_softmax,
     ulps_of_mixed,
     undefined,
@@ -100,23 +102,28 @@ UNLIKE = {
     "empty_like",
 }
 UNLIKE |= {"tile", "adjoint"}
-UNLIKE |= {"nextafter"}  # of half precision it is computed in single precision
-UNLIKE |= {"erf"}  # PyTorch gives 0 for tiny numbers in half precision
-UNLIKE |= {
-    "logaddexp",
-    "logaddexp2",
-    "ldexp",
-}  # of complex numbers only in PyTorch; a product with an infinite power
 # Those for which PyTorch's parser wants a tensor.
 TENSORS_ONLY = {
     "maximum",
     "minimum",
+    "nextafter",
+    "logaddexp",
+    "logaddexp2",
+    "ldexp",
     "equal",
     "isclose",
     "allclose",
     "logical_and",
     "logical_or",
     "logical_xor",
+}
+SLACK: dict[str, Slack] = {
+    "add": magnitudes,
+    "sub": magnitudes,
+    "rsub": magnitudes,
+    "subtract": magnitudes,
+    "erf": slack_of_erf,
+    "sinc": slack_of_sinc,
 }
 EXTRA_KEYWORDS = {
     "div": {"rounding_mode": (50, a.one_of("floor", "trunc", None, "ceil"))},
@@ -163,8 +170,8 @@ def simple_operators() -> list[Operator]:
         methods = "mm" if hasattr(torch.Tensor, path) else ""
         inplace = "ii" if record.inplace and hasattr(torch.Tensor, f"{path}_") else ""
         forms = "ff" + methods + inplace + ("o" if record.out else "")
-        slack = magnitudes if path in ("add", "sub", "rsub", "subtract") else None
-        found.append(Operator(path, strategies, EXTRA_KEYWORDS.get(path, {}), forms, slack))
+        keywords, slack = EXTRA_KEYWORDS.get(path, {}), SLACK.get(path)
+        found.append(Operator(path, strategies, keywords, forms, slack))
     return found
 
 

@@ -12,7 +12,16 @@ from functools import partial
 
 from ..dtypes import dtype as DType
 from .llvm import Builder, Reg
-from .math import complexes, division, error, exponential, external, integers, trigonometric
+from .math import (
+    complexes,
+    division,
+    error,
+    exponential,
+    exponents,
+    external,
+    integers,
+    trigonometric,
+)
 from .math.convert import convert
 from .reductions import extreme
 from .target import Target
@@ -410,4 +419,13 @@ def _binary(name: str, single: Callable[[Builder, Reg, Reg], Reg] | None) -> Non
 
 _binary("atan2", trigonometric.atan2_single)
 _binary("hypot", lambda b, x, y: complexes.magnitude(b, (x, y)))
-_binary("nextafter", None)
+
+
+@_instruction("nextafter")
+def _nextafter(c: Context, dtype: DType, x: Value, y: Value) -> Value:
+    return Value(dtype, (exponents.next_after(c.b, dtype, x.reg, y.reg),))
+
+
+@_instruction("ldexp")
+def _ldexp(c: Context, dtype: DType, exponent: Value, x: Value) -> Value:
+    return Value(dtype, (exponents.times_power(c.b, x.reg, exponent.reg),))

@@ -248,7 +248,7 @@ def step_size(instruction: Instruction) -> int:
     return 20 if name in _MEDIUM and dtype.kind == "f" else _UNLIMITED
 
 
-_LIBRARY_CALLS = frozenset("lgamma nextafter".split())
+_LIBRARY_CALLS = frozenset(("lgamma",))
 
 
 def cost(nest: Nest) -> float:

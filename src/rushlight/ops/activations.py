@@ -8,7 +8,6 @@ from typing import Any
 from .. import dtypes
 from ..promotion import scalar_type_name
 from . import build
-from .normalization import widened
 from .record import Operand, Selector, Tensor, composite, op
 from .samples import Draw, calls, unary
 
@@ -22,7 +21,7 @@ def _floating(input: Any, name: str) -> Any:
         raise NotImplementedError(
             f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'; convert the input"
         )
-    return widened(input)
+    return build.widened(input)
 
 
 def _like(result: Any, input: Any) -> Any:
@@ -33,13 +32,15 @@ def _like(result: Any, input: Any) -> Any:
 def leaky_relu(input: Tensor, negative_slope: Operand = 0.01, inplace: bool = False):
     """The input where it is positive, else negative_slope times it."""
     x = _floating(input, "leaky_relu")
-    return _like(op.where(x > 0, x, x * negative_slope), input)
+    slope = build.fitting(negative_slope, x.dtype, x.context)
+    return _like(op.where(x > 0, x, x * slope), input)
 
 
 @composite(names=["nn.functional.elu"], methods=[], samples=_UNARY)
 def elu(input: Tensor, alpha: Operand = 1.0, inplace: bool = False):
     """The input where it is positive, else alpha * (exp(input) - 1)."""
     x = _floating(input, "elu")
+    alpha = build.fitting(alpha, x.dtype, x.context)
     return _like(op.where(x > 0, x, alpha * op.expm1(op.clamp_max(x, 0))), input)
 
 
@@ -138,7 +139,8 @@ def threshold(input: Tensor, threshold: Operand, value: Operand, inplace: bool =
     """The input where it is greater than the threshold, else value."""
     if input.dtype is dtypes.bool:
         raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
-    return op.where(input <= threshold, value, input)
+    fits = [build.fitting(each, input.dtype, input.context) for each in (threshold, value)]
+    return op.where(input <= fits[0], fits[1], input)
 
 
 @composite(names=["nn.functional.hardtanh"], methods=[], samples=_UNARY)
@@ -152,6 +154,10 @@ def hardtanh(
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if not input.dtype.is_signed and min_val < 0:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    if input.dtype.is_integral:
+        min_val, max_val = (
+            build.fitting(bound, input.dtype, input.context) for bound in (min_val, max_val)
+        )
     inside = (input > min_val) & (input < max_val)
     clamped = op.detach(op.clamp(input, min_val, max_val))
     return _like(op.where(inside | (input != input), input, clamped), input)

@@ -9,6 +9,7 @@ import numpy
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import PRIMITIVES, Traced
+from ..promotion import result_type, scalar_type_name
 from . import build
 from .kinds import (
     Elementwise,
@@ -32,11 +33,26 @@ def elementwise(name: str, *operands: Any) -> Traced:
 
 def computed_dtype(*operands: Any) -> DType:
     """The promoted type of operands, of which at least one is a tensor."""
-    from ..promotion import result_type
-
     context = build.context_of(operands)
     values = [build.lift(each, context) for each in operands]
     return result_type((x.dtype, build.category(x)) for x in values)
+
+
+def by_number(name: str, input: Any, other: Any, first: bool = False) -> Traced:
+    """An elementwise primitive of two operands where PyTorch's kernels of 16-bit types do not round
+    the second to these if it is a number or has one element (nor the first if that is a number).
+    """
+    compute = computed_dtype(input, other)
+    context = build.context_of((input, other))
+    x, y = (build.lift(each, context, name) for each in (input, other))
+    if not build.is_half(compute):
+        return elementwise(name, x, y)
+    if not (first and x.weak):
+        x = build.convert(x, compute)
+    if not all(size == 1 for size in y.shape):
+        y = build.convert(y, compute)
+    wide = (build.convert(each, dtypes.float32) for each in (x, y))
+    return build.convert(elementwise(name, *wide), compute)
 
 
 # ---------------------------------------------------------------- sums and products
@@ -131,7 +147,7 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
         )
     context = build.context_of((input, other))
     scaled = build.convert(build.lift(other, context, name), compute)
-    return build.convert(mul(scaled, alpha), compute)
+    return build.convert(mul(scaled, build.fitting(alpha, compute, context)), compute)
 
 
 @composite(
@@ -146,7 +162,7 @@ def mul(input, other):
     """input * other"""
     if computed_dtype(input, other) is dtypes.bool:
         return elementwise("logical_and", input, other)
-    return elementwise("mul", input, other)
+    return by_number("mul", input, other, first=True)
 
 
 @composite(names=["positive"], views="input", itself=True, samples=unary())
@@ -246,11 +262,11 @@ def trunc_quotient(x, y):
 def div(input, other, *, rounding_mode: str | None = None):
     """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
     if rounding_mode is None:
-        return elementwise("div", input, other)
+        return by_number("div", input, other, first=True)
     if rounding_mode == "floor":
         return floor_divide(input, other)
     if rounding_mode == "trunc":
-        return elementwise("trunc_quotient", *_no_bools(input, other))
+        return by_number("trunc_quotient", *_no_bools(input, other))
     raise RuntimeError(
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
         f"'{rounding_mode}'"
@@ -262,7 +278,7 @@ def div(input, other, *, rounding_mode: str | None = None):
 )
 def true_divide(input, other):
     """input / other"""
-    return elementwise("div", input, other)
+    return by_number("div", input, other)
 
 
 @composite(name="__rdiv__", methods=["__rdiv__"], samples=binary(1, 5, numbers=[2, 2.5]))
@@ -279,7 +295,7 @@ def reflected_div(self, other):
 )
 def floor_divide(input, other):
     """input / other rounded down."""
-    return elementwise("floor_quotient", *_no_bools(input, other))
+    return by_number("floor_quotient", *_no_bools(input, other))
 
 
 def _no_bools(*operands: Any) -> tuple[Any, ...]:
@@ -329,14 +345,21 @@ def lerp(input, end, weight):
         raise RuntimeError(
             f"lerp: expected dtype {input.dtype} for `end` but got dtype {end.dtype}"
         )
-    difference = end - input
-    near, far = input + weight * difference, end - difference * (1 - weight)
     if not build.is_number(weight):
+        difference = end - input
+        near, far = input + weight * difference, end - difference * (1 - weight)
         return op.where(op.abs(weight) < 0.5, near, far)
+    compute = computed_dtype(input, end)
+    if compute.is_integral:
+        kind = scalar_type_name(compute)
+        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{kind}'")
     number = build.lift(weight, input.context)
-    if number.dtype.is_complex:
-        return near
-    return near if number < 0.5 and number > -0.5 else far
+    input, end = build.widened(input), build.widened(end)
+    weight = build.fitting(number, input.dtype, input.context)
+    difference = end - input
+    if number.dtype.is_complex or number < 0.5 and number > -0.5:
+        return build.convert(input + weight * difference, compute)
+    return build.convert(end - difference * (1 - weight), compute)
 
 
 @composite(
@@ -344,9 +367,10 @@ def lerp(input, end, weight):
 )
 def addcmul(input, tensor1, tensor2, *, value: Operand = 1):
     """input + value * tensor1 * tensor2"""
-    compute = computed_dtype(input, tensor1, tensor2)
-    value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
-    return input + value * build.convert(tensor1, compute) * tensor2
+    start, scaled, factor = _accumulated(input, tensor1, tensor2, value)
+    if start.dtype is dtypes.bool:
+        raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
+    return build.convert(start + scaled * factor, computed_dtype(input, tensor1, tensor2))
 
 
 @composite(
@@ -362,6 +386,15 @@ def addcdiv(input, tensor1, tensor2, *, value: Operand = 1):
             "Integer division with addcdiv is no longer supported; convert the tensors to a "
             "floating-point type first"
         )
+    start, scaled, divisor = _accumulated(input, tensor1, tensor2, value)
+    return build.convert(start + scaled / divisor, computed_dtype(input, tensor1, tensor2))
+
+
+def _accumulated(input: Any, tensor1: Any, tensor2: Any, value: Any) -> tuple[Any, Any, Any]:
+    """input, value * tensor1 and tensor2, rounded to their common type, as kernels compute them."""
     compute = computed_dtype(input, tensor1, tensor2)
-    value = build.fitting(value, compute, build.context_of((input, tensor1, tensor2)))
-    return input + value * (build.convert(tensor1, compute) / tensor2)
+    start, first, second = (
+        build.widened(build.convert(each, compute)) for each in (input, tensor1, tensor2)
+    )
+    factor = build.fitting(value, start.dtype, start.context)
+    return start, factor * first, second

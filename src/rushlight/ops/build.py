@@ -150,6 +150,35 @@ def fitting(number: Any, dtype: DType, context: Context) -> Traced:
     return convert(operand, dtype)
 
 
+def filling(number: Any, dtype: DType, context: Context) -> Traced:
+    """As ``fitting``, but in 16 bits numbers may become infinite, as where PyTorch makes a tensor
+    of the number first.
+    """
+    operand = lift(number, context)
+    if is_half(dtype) and not operand.dtype.is_complex:
+        return convert(operand, dtype)
+    return fitting(operand, dtype, context)
+
+
+def everywhere(number: Any, dtype: DType, shape: Sequence[Any], context: Context) -> Traced:
+    """A number to fill a whole tensor with: PyTorch checks it as ``filling`` if that has one
+    element, else as ``fitting``.
+    """
+    return (filling if all(size == 1 for size in shape) else fitting)(number, dtype, context)
+
+
+def is_half(dtype: DType) -> bool:
+    """Whether it is a 16-bit floating-point type, which is computed in float32."""
+    return dtype.is_floating_point and dtype.itemsize == 2
+
+
+def widened(x: Traced) -> Traced:
+    """Half-precision numbers in single precision: what is computed of them in several steps is
+    rounded once.
+    """
+    return convert(x, dtypes.float32) if is_half(x.dtype) else x
+
+
 def is_known_number(operand: Traced) -> bool:
     """Whether it is a number that may be compared: one of the call's or a constant."""
     node = operand.value.node
@@ -157,10 +186,11 @@ def is_known_number(operand: Traced) -> bool:
 
 
 def _fits(number: Any, dtype: DType) -> bool:
-    if dtype.is_complex or dtype is dtypes.bool:
+    if dtype is dtypes.bool or dtype.is_complex and number.dtype.is_complex:
         return True
     if number.dtype.is_complex:
         return False
+    dtype = dtype.to_real() if dtype.is_complex else dtype
     if dtype.is_integral:
         limits = iinfo(dtype)
         high = min(limits.max, 2**63 - 1)

@@ -7,7 +7,7 @@ import numpy
 from .. import dtypes
 from ..graph.symbols import same_shape
 from . import build
-from .arithmetic import elementwise
+from .arithmetic import computed_dtype, elementwise
 from .kinds import Elementwise, everything, real
 from .record import NONE, Tensor, composite, primitive
 from .samples import binary, unary
@@ -145,22 +145,28 @@ def truth(x):
     return x if x.dtype is dtypes.bool else ne(x, 0)
 
 
+def _truths(*operands):
+    """The operands as bools, by way of their common type, which may not hold large integers."""
+    compute = computed_dtype(*operands)
+    return (truth(build.convert(x, compute)) for x in operands)
+
+
 @composite(names=["logical_and"], inplace=True, out=True, samples=binary(-1, 2), onnx="And")
 def logical_and(input: Tensor, other: Tensor):
     """Whether both are not zero."""
-    return elementwise("logical_and", truth(input), truth(other))
+    return elementwise("logical_and", *_truths(input, other))
 
 
 @composite(names=["logical_or"], inplace=True, out=True, samples=binary(-1, 2), onnx="Or")
 def logical_or(input: Tensor, other: Tensor):
     """Whether one is not zero."""
-    return elementwise("logical_or", truth(input), truth(other))
+    return elementwise("logical_or", *_truths(input, other))
 
 
 @composite(names=["logical_xor"], inplace=True, out=True, samples=binary(-1, 2), onnx="Xor")
 def logical_xor(input: Tensor, other: Tensor):
     """Whether exactly one is not zero."""
-    return elementwise("logical_xor", truth(input), truth(other))
+    return elementwise("logical_xor", *_truths(input, other))
 
 
 @composite(names=["logical_not"], inplace=True, out=True, samples=unary(-1, 2), onnx="Not")

@@ -120,8 +120,9 @@ def full(
     )
     if dtype is None:
         dtype = number_dtype(value.dtype) if value.weak else value.dtype
-    value = build.fitting(value, require_dtype(dtype, "full"), value.context)
-    return build.full(check_sizes((tuple(size),), "full"), value, dtype)
+    sizes = check_sizes((tuple(size),), "full")
+    value = build.everywhere(value, require_dtype(dtype, "full"), sizes, value.context)
+    return build.full(sizes, value, dtype)
 
 
 @composite(names=["zeros"], methods=[], out=True, samples=_SIZE_SAMPLES)
@@ -163,7 +164,8 @@ def empty(
 
 def _shaped_like(input: Traced, value: Any, dtype: DType | None, memory_format: Any) -> Traced:
     dtype = dtype or input.dtype
-    result = build.full_like(input, build.fitting(value, dtype, input.context), dtype)
+    value = build.everywhere(value, dtype, input.shape, input.context)
+    result = build.full_like(input, value, dtype)
     if memory_format is None or memory_format.name == "preserve_format":
         build.laid_out_like(result, input)
     return result
@@ -268,7 +270,10 @@ def new_full(
     pin_memory: bool = False,
 ):
     """One value everywhere, of this tensor's dtype."""
-    return _filled((tuple(size),), fill_value, dtype or self.dtype, "new_full")
+    dtype = dtype or self.dtype
+    sizes = check_sizes((tuple(size),), "new_full")
+    dtype = require_dtype(dtype, "new_full")
+    return build.full(sizes, build.everywhere(fill_value, dtype, sizes, self.context), dtype)
 
 
 @composite(
@@ -427,13 +432,20 @@ def _filled_like(input: Traced, value: Any) -> Traced:
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
             "dimensions."
         )
-    return build.full_like(input, build.fitting(value, input.dtype, input.context))
+    value = build.everywhere(value, input.dtype, input.shape, input.context)
+    return build.full_like(input, value)
 
 
 @composite(name="fill_", names=["fill_"], methods=["fill_"])
 def fill_(self: Mutated, value):
     """Set every element to a number or 0-d tensor."""
     return _filled_like(self, value)
+
+
+@composite(name="set_to")
+def set_to(self: Mutated, value):
+    """What ``x[...] = number`` does to the part of x."""
+    return build.full_like(self, build.filling(value, self.dtype, self.context))
 
 
 @composite(name="fill", names=["fill"], methods=[], samples=calls((Draw((2, 3)), 2)))

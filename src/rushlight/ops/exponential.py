@@ -9,10 +9,12 @@ from typing import Any
 import numpy
 
 from .. import dtypes
+from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
+from .arithmetic import computed_dtype
 from .complex import real_part
-from .kinds import Elementwise, complexes, floating, int_to_float
+from .kinds import Elementwise, complexes, everything, floating, int_to_float
 from .record import Tensor, composite, op, primitive
 from .samples import binary, unary
 
@@ -182,7 +184,9 @@ def erfc(input):
 
 def _log_sum(name: str, exponential: Any, logarithm: Any, doc: str) -> None:
     def body(input: Tensor, other: Tensor):
-        if name == "logaddexp" and input.dtype.is_complex and other.dtype.is_complex:
+        compute = computed_dtype(input, other)
+        if name == "logaddexp" and compute.is_complex:
+            input, other = build.convert(input, compute), build.convert(other, compute)
             ordered = real_part(input) >= real_part(other)
             greater, lesser = op.where(ordered, input, other), op.where(ordered, other, input)
         else:
@@ -239,6 +243,16 @@ def xlogy(input, other):
     """input * log(other), and 0 where the input is 0 and other is a number."""
 
 
+@primitive(
+    Elementwise(everything),
+    scalar="ldexp",
+    derivative=lambda out, exponent, x: (None, times_power.apply(exponent, build.full_like(x, 1))),
+    reference=lambda exponent, x: numpy.ldexp(x, exponent).astype(x.dtype),
+)
+def times_power(exponent, x):
+    """x * 2**exponent, rounded once; the exponent is int32."""
+
+
 @composite(
     names=["ldexp"],
     inplace=True,
@@ -247,4 +261,11 @@ def xlogy(input, other):
 )
 def ldexp(input: Tensor, other: Tensor):
     """input * 2**other"""
-    return input * op.pow(2.0, other)
+    if not input.dtype.is_floating_point or not other.dtype.is_integral:
+        return input * op.pow(2.0, other)
+    if other.dtype is dtypes.bool:
+        raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+    exponent = build.convert(other, dtypes.int32)
+    shape = broadcast_shapes([input.shape, exponent.shape], "ldexp")
+    operands = (build.expand(each, shape) for each in (exponent, input))
+    return times_power.apply(*operands)

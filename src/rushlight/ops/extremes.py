@@ -13,7 +13,7 @@ from ..graph.trace import Traced
 from ..layout import normalize_dim, numel, reduced_dims
 from ..promotion import scalar_type_name
 from . import build
-from .arithmetic import elementwise
+from .arithmetic import computed_dtype, elementwise
 from .kinds import Elementwise, Reduction, floating, integers, real
 from .record import NONE, Dim, Selector, Tensor, composite, op, primitive
 from .reductions import finish_dims, keep_dims
@@ -121,23 +121,36 @@ def clamp(input, min=None, max=None):
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    bounds = [each for each in (min, max) if each is not None]
+    input, *bounds = _bounded(input, *bounds)
     if max is None:
-        return elementwise("clamp_low", input, min)
+        return elementwise("clamp_low", input, *bounds)
     if min is None:
-        return elementwise("clamp_high", input, max)
-    return elementwise("clamp", input, min, max)
+        return elementwise("clamp_high", input, *bounds)
+    return elementwise("clamp", input, *bounds)
+
+
+def _bounded(input: Any, *bounds: Any) -> list[Any]:
+    """The operands of a clamp; RuntimeError for a number beyond the common type's range."""
+    compute = computed_dtype(input, *bounds)
+    if compute.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+    context = build.context_of((input, *bounds))
+    if all(map(build.is_number, bounds)):
+        bounds = tuple(build.fitting(each, compute, context) for each in bounds)
+    return [build.convert(input, compute), *bounds]
 
 
 @composite(names=["clamp_min"], inplace=True, out=True, samples=binary(numbers=[0.5]))
 def clamp_min(input: Tensor, min):
     """input, but at least min."""
-    return elementwise("clamp_low", input, min)
+    return elementwise("clamp_low", *_bounded(input, min))
 
 
 @composite(names=["clamp_max"], inplace=True, out=True, samples=binary(numbers=[0.5]))
 def clamp_max(input: Tensor, max):
     """input, but at most max."""
-    return elementwise("clamp_high", input, max)
+    return elementwise("clamp_high", *_bounded(input, max))
 
 
 # ---------------------------------------------------------------- primitives: of many

@@ -9,7 +9,6 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes, numel
 from . import build
 from .indexing import gather_primitive
-from .normalization import widened
 from .record import Operand, composite, op
 from .samples import Draw
 
@@ -226,13 +225,13 @@ def cross_entropy(
     if not input.ndim:
         raise IndexError("cross_entropy: input must have at least 1 dim, but it is 0-d")
     dim = _class_dim(input)
-    log_probabilities = op.log_softmax(widened(input), dim)
+    log_probabilities = op.log_softmax(build.widened(input), dim)
     if target.dtype.is_floating_point:
         loss = _probability_loss(log_probabilities, target, weight, reduction, label_smoothing)
         return build.convert(loss, input.dtype)
     _check_classes(input, target, weight, "cross_entropy")
     loss, share = _class_losses(
-        log_probabilities, target, None if weight is None else widened(weight), ignore_index
+        log_probabilities, target, None if weight is None else build.widened(weight), ignore_index
     )
     result = _reduce_classes(loss, share, reduction)
     if label_smoothing != 0.0:
@@ -258,7 +257,7 @@ def _smooth_loss(
     terms = (
         log_probabilities
         if weight is None
-        else log_probabilities * _along_classes(widened(weight), log_probabilities)
+        else log_probabilities * _along_classes(build.widened(weight), log_probabilities)
     )
     loss = -build.drop_dims(build.reduce_sum(terms, (dim,)), (dim,))
     return build.select_where(target != ignore_index, loss, 0, loss.dtype)
@@ -276,13 +275,13 @@ def _probability_loss(
             f"{list(log_probabilities.shape)}, got {list(target.shape)}"
         )
     dim = _class_dim(log_probabilities)
-    target = widened(target)
+    target = build.widened(target)
     if label_smoothing != 0.0:
         target = target * (1 - label_smoothing) + label_smoothing / log_probabilities.shape[dim]
         target = build.kept(target)
     terms = log_probabilities * target
     if weight is not None:
-        terms = terms * _along_classes(widened(weight), terms)
+        terms = terms * _along_classes(build.widened(weight), terms)
     if reduction == "none":
         return -build.drop_dims(build.reduce_sum(terms, (dim,)), (dim,))
     total = -op.sum(terms)

@@ -15,13 +15,6 @@ from .record import Operand, Size, Tensor, composite, op
 from .samples import Draw, calls, with_dim
 
 
-def widened(x: Traced) -> Traced:
-    """Half-precision numbers in single precision: what is computed of them in several steps is
-    rounded once.
-    """
-    return build.convert(x, dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
-
-
 def _softmax_input(input: Traced, dtype: DType | None, name: str) -> Traced:
     if dtype is not None:
         input = build.convert(input, require_dtype(dtype, name))
@@ -42,7 +35,7 @@ def _shifted(x: Traced, dim: int) -> Traced:
 
 def _softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None) -> Any:
     dim = normalize_dim(dim, out.ndim)
-    g, out = widened(g), widened(out)
+    g, out = build.widened(g), build.widened(out)
     weighted = g * out
     total = build.reduce_sum(weighted, (dim,)) if out.ndim else weighted
     return build.convert(weighted - out * total, input.dtype)
@@ -62,7 +55,7 @@ def softmax(input, dim: int, dtype: DType | None = None):
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return op.softmax(build.reshape(input, (1,)), 0).reshape(())
-    exponentials = op.exp(_shifted(widened(input), dim))
+    exponentials = op.exp(_shifted(build.widened(input), dim))
     factor = op.reciprocal(build.reduce_sum(exponentials, (dim,)))  # one division a row
     return build.convert(exponentials * factor, input.dtype)
 
@@ -71,7 +64,7 @@ def _log_softmax_derivative(
     g: Any, out: Any, input: Any, dim: int, dtype: DType | None = None
 ) -> Any:
     dim = normalize_dim(dim, out.ndim)
-    g, out = widened(g), widened(out)
+    g, out = build.widened(g), build.widened(out)
     total = build.reduce_sum(g, (dim,)) if out.ndim else g
     return build.convert(g - op.exp(out) * total, input.dtype)
 
@@ -90,7 +83,7 @@ def log_softmax(input, dim: int, dtype: DType | None = None):
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return op.log_softmax(build.reshape(input, (1,)), 0).reshape(())
-    shifted = _shifted(widened(input), dim)
+    shifted = _shifted(build.widened(input), dim)
     return build.convert(shifted - op.log(build.reduce_sum(op.exp(shifted), (dim,))), input.dtype)
 
 
@@ -202,7 +195,7 @@ def native_layer_norm(
         raise NotImplementedError(
             f"\"LayerNormKernelImpl\" not implemented for '{scalar_type_name(input.dtype)}'"
         )
-    x = widened(input)
+    x = build.widened(input)
     count = numel(tuple(x.shape[dim] for dim in dims))
     mean = build.reduce_sum(x, dims) / count
     distance = x - mean
@@ -210,9 +203,9 @@ def native_layer_norm(
     scale = op.rsqrt(variance + eps)
     result = distance * scale
     if weight is not None:
-        result = result * widened(weight)
+        result = result * build.widened(weight)
     if bias is not None:
-        result = result + widened(bias)
+        result = result + build.widened(bias)
     return tuple(build.convert(each, input.dtype) for each in (result, mean, scale))
 
 
@@ -228,9 +221,9 @@ def native_layer_norm(
 def rms_norm(input, normalized_shape: Size, weight=None, eps: Operand = None):
     """Scale by the root of the mean square over the last dims."""
     dims = _normalized_dims(input, normalized_shape, weight, None, "rms_norm")
-    x = widened(input)
+    x = build.widened(input)
     if eps is None:
         eps = {dtypes.float64: 2.0**-52}.get(x.dtype, 2.0**-23)
     count = numel(tuple(x.shape[dim] for dim in dims))
     result = x * op.rsqrt(build.reduce_sum(x * x, dims) / count + eps)
-    return build.convert(result if weight is None else result * widened(weight), input.dtype)
+    return build.convert(result if weight is None else result * build.widened(weight), input.dtype)

@@ -72,7 +72,7 @@ def _pow_number(x: Any, exponent: Any) -> Any:
     compute = computed_dtype(x, exponent)
     if compute is dtypes.bool:
         return build.convert(x, compute) if exponent else build.full_like(x, True)
-    if integral and kind == "i":
+    if integral and kind == "i" or build.is_half(compute):
         build.fitting(exponent, compute, x.context)  # raises if it does not fit
     if exponent == 2:
         x = build.convert(x, compute) if not x.weak else x

@@ -50,7 +50,7 @@ def where(condition, input=None, other=None):
         )
     dtype = computed_dtype(input, other)
     input, other = (
-        build.fitting(each, dtype, condition.context) if build.is_number(each) else each
+        build.filling(each, dtype, condition.context) if build.is_number(each) else each
         for each in (input, other)
     )
     return build.select_where(condition, input, other, dtype)
@@ -117,6 +117,9 @@ def functional_relu(input, inplace: bool = False):
 @composite(names=["nan_to_num"], inplace=True, out=True, samples=unary(special=[float("nan")]))
 def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
     """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+    for name, number in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if number is not None and build.lift(number, input.context).dtype.is_complex:
+            raise TypeError(f"nan_to_num(): argument '{name}' must be float, not complex")
     if input.dtype.is_complex:
         parts = (nan_to_num(part, nan, posinf, neginf) for part in (op.real(input), op.imag(input)))
         return op.complex(*parts)
@@ -125,9 +128,9 @@ def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, negin
     limits = finfo(input.dtype)
     above = limits.max if posinf is None else posinf
     below = limits.min if neginf is None else neginf
-    result = op.where(input == float("inf"), above, input)
-    result = op.where(input == float("-inf"), below, result)
-    return op.where(op.isnan(input), 0 if nan is None else nan, result)
+    result = build.select_where(input == float("inf"), above, input, input.dtype)
+    result = build.select_where(input == float("-inf"), below, result, input.dtype)
+    return build.select_where(op.isnan(input), 0 if nan is None else nan, result, input.dtype)
 
 
 @composite(names=["heaviside"], inplace=True, out=True)

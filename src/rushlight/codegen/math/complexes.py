@@ -6,7 +6,7 @@ import math
 
 from ..llvm import Builder, Reg
 from . import external
-from .exponential import log1p
+from .exponential import log, log1p
 from .formats import absolute
 
 Complex = tuple[Reg, ...]  # real and imaginary part
@@ -107,12 +107,16 @@ def expm1(b: Builder, x: Complex) -> Complex:
 
 
 def complex_log1p(b: Builder, x: Complex) -> Complex:
-    """log(1 + z): the real part is log1p(re (re + 2) + im^2) / 2."""
+    """log(1 + z): near |1 + z| = 1 the real part is log1p(re (re + 2) + im^2) / 2."""
     re, im = x
-    real = log1p(b, b.fma(re, re + 2.0, im * im)) * 0.5
+    beyond = b.fma(re, re + 2.0, im * im)
+    near = absolute(beyond).lt(0.5)
+    real = b.select(near, log1p(b, beyond) * 0.5, log(b, magnitude(b, (re + 1.0, im))))
     return real, external.call(b, "atan2", [im, re + 1.0])
 
 
 def sigmoid(b: Builder, x: Complex) -> Complex:
-    re, im = library(b, "cexp", (-x[0], -x[1]))
-    return reciprocal(b, (re + 1.0, im))
+    wide = [-part.cast("fpext", "double") for part in x]
+    re, im = external.call_complex(b, "cexp", wide)
+    result = reciprocal(b, (re + 1.0, im))  # in double, as the sum may cancel
+    return result[0].cast("fptrunc", x[0].element), result[1].cast("fptrunc", x[0].element)

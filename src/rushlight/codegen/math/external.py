@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Real functions, each in double and (with the suffix f) in float.
 _REAL = (
     "exp2 log2 log10 sin cos tan asin acos atan atan2 sinh cosh asinh acosh atanh erfc pow fmod "
-    "lgamma tgamma nextafter hypot"
+    "lgamma tgamma hypot"
 ).split()
 # Complex functions, in double only: complex64 is computed with them too.
 _COMPLEX = (
