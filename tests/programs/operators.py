@@ -122,6 +122,8 @@ SLACK: dict[str, Slack] = {
     "sub": magnitudes,
     "rsub": magnitudes,
     "subtract": magnitudes,
+    "logaddexp": magnitudes,
+    "logaddexp2": magnitudes,
     "erf": slack_of_erf,
     "sinc": slack_of_sinc,
 }
