@@ -29,6 +29,7 @@ from .steps import (
     is_barrier,
     is_one,
     is_rearrangement,
+    loses_index,
     reduced_dims,
     view_access,
     view_operation,
@@ -284,6 +285,13 @@ class NestBuilder:
         base = self.fusion.base(value)
         if base in self.fusion.inputs or base in self.fusion.stored:
             return self.load(value, access)
+        if base.node is not None and base.node.name in ("full", "iota"):
+            raise NeedsStore(base)  # a load checks the index
+        shown, inner = value, access
+        while shown is not base and shown.node is not None and is_rearrangement(shown.node):
+            if loses_index(shown.node, inner):
+                raise NeedsStore(base)
+            shown, inner = shown.node.inputs[0], view_access(shown.node, inner)
         return self.evaluate(value, access)
 
     def converted(self, value: Value, dtype: DType) -> int:
@@ -357,6 +365,7 @@ class NestBuilder:
             value.node is not None
             and value not in self.fusion.stored
             and is_rearrangement(value.node)
+            and not loses_index(value.node, access)
         ):
             access = view_access(value.node, access)
             value = value.node.inputs[0]

@@ -125,6 +125,12 @@ def view_access(node: Node, access: Access) -> Access:
     return tuple(None if is_one(d) else next(entries) for d in source.shape)
 
 
+def loses_index(node: Node, access: Access) -> bool:
+    """Whether a computed index does not reach the view's input, so that no load would check it."""
+    inner = view_access(node, access)
+    return any(isinstance(entry, Computed) and entry not in inner for entry in access)
+
+
 def index_accesses(node: Node, access: Access) -> tuple[Access, list[Any]]:
     """Accesses of the index tensors and of the indexed value (None at the indexed dims)."""
     dims = node.attributes["dims"]
