@@ -8,7 +8,6 @@ from .. import dtypes
 from ..graph.trace import Traced
 from ..promotion import scalar_type_name
 from . import build
-from .normalization import widened
 from .record import Operand, Tensor, composite, op
 from .samples import Draw, calls
 
@@ -117,10 +116,10 @@ def scaled_dot_product_attention(
     _check_attention(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key, value)
-    wide = widened(query)
+    wide = build.widened(query)
     if scale is None:
         scale = 1 / op.sqrt(query.shape[-1] * 1.0) if query.shape[-1] != 0 else 1.0
-    scores = op.matmul(wide * scale, op.transpose(widened(key), -2, -1))
+    scores = op.matmul(wide * scale, op.transpose(build.widened(key), -2, -1))
     if is_causal:
         attn_mask = _causal_mask(query.shape[-2], key.shape[-2])
     if attn_mask is not None:
@@ -129,4 +128,4 @@ def scaled_dot_product_attention(
         else:
             scores = scores + attn_mask
     weights = op.dropout(_attention_weights(scores), dropout_p, True)
-    return build.convert(op.matmul(weights, widened(value)), query.dtype)
+    return build.convert(op.matmul(weights, build.widened(value)), query.dtype)

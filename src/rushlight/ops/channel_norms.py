@@ -10,7 +10,6 @@ from ..graph.trace import Traced
 from ..layout import numel
 from ..promotion import scalar_type_name
 from . import build
-from .normalization import widened
 from .record import Mutated, Operand, Size, Tensor, Update, composite, op
 from .samples import Draw, calls
 
@@ -34,7 +33,7 @@ def _check_channels(channels: Any, name: str, **parameters: Any) -> None:
 
 def _along_channels(parameter: Traced, rank: int) -> Traced:
     """One number for each channel, shaped to broadcast with an input of this rank."""
-    return build.reshape(widened(parameter), (numel(parameter.shape), *[1] * (rank - 2)))
+    return build.reshape(build.widened(parameter), (numel(parameter.shape), *[1] * (rank - 2)))
 
 
 def _moments(x: Traced, dims: Sequence[int]) -> tuple[Traced, Traced]:
@@ -54,7 +53,7 @@ def _affine(x: Traced, weight: Any, bias: Any) -> Traced:
 def _updated(old: Traced, new: Traced, momentum: Any) -> Traced:
     """The running statistic moved towards that of this batch; it has no gradient."""
     new = build.reshape(op.detach(new), old.shape)
-    return build.convert(widened(old) * (1 - momentum) + new * momentum, old.dtype)
+    return build.convert(build.widened(old) * (1 - momentum) + new * momentum, old.dtype)
 
 
 def _batch_norm(
@@ -75,7 +74,7 @@ def _batch_norm(
         channels, name, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
     )
     statistics = tuple(each for each in (running_mean, running_var) if each is not None)
-    x = widened(input)
+    x = build.widened(input)
     if numel(x.shape) == 0:
         none = [build.full((channels,), each, x.dtype) for each in (0, 1)]
         return (build.convert(x, input.dtype), none[0], none[1]), statistics
@@ -183,8 +182,8 @@ def native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, "batch_norm"
     )
     if mean is None:
-        mean = build.full((0,), 0, widened(input).dtype)
-        scale = build.full((0,), 1, widened(input).dtype)
+        mean = build.full((0,), 0, build.widened(input).dtype)
+        scale = build.full((0,), 1, build.widened(input).dtype)
     if weight is None or weight.dtype is input.dtype:
         mean, scale = (build.convert(each, input.dtype) for each in (mean, scale))
     return Update((result, mean, scale), contents)
@@ -234,7 +233,7 @@ def instance_norm(
             "Expected more than 1 spatial element when training, got input size "
             f"{list(input.shape)} (in instance_norm)"
         )
-    x = widened(input)
+    x = build.widened(input)
     mean, variance = _moments(x, range(2, x.ndim))
     result = _affine((x - mean) * op.rsqrt(variance + eps), weight, bias)
     updates = []
@@ -277,7 +276,7 @@ def _group_norm(
                 f"input, but got {label} of shape {list(parameter.shape)} and input of shape "
                 f"{list(input.shape)} (in group_norm)"
             )
-    x = build.reshape(widened(input), (batch, num_groups, channels // num_groups, *rest))
+    x = build.reshape(build.widened(input), (batch, num_groups, channels // num_groups, *rest))
     mean, variance = _moments(x, range(2, x.ndim))
     scale = op.rsqrt(variance + eps)
     result = _affine(build.reshape((x - mean) * scale, input.shape), weight, bias)
@@ -394,7 +393,7 @@ def local_response_norm(
         raise NotImplementedError(
             f"\"local_response_norm\" not implemented for '{scalar_type_name(input.dtype)}'"
         )
-    x = widened(input)
+    x = build.widened(input)
     channels = x.shape[1]
     before = size // 2
     squares = build.pad(x * x, 1, before, channels + size - 1)
