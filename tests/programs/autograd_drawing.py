@@ -134,8 +134,10 @@ def partner(d: AutogradDrawing, x: str, into: bool = False) -> str | None:
             return False
         if into and other is not tensor and storage_place(other)[0] == storage_place(tensor)[0]:
             return False  # which elements are read before they are written varies
-        return not into or len(other.shape) <= len(shape) and all(
-            size in (1, own) for size, own in zip(other.shape[::-1], shape[::-1])
+        return (
+            not into
+            or len(other.shape) <= len(shape)
+            and all(size in (1, own) for size, own in zip(other.shape[::-1], shape[::-1]))
         )
 
     return d.pick(fits)
@@ -171,9 +173,9 @@ def product(d: AutogradDrawing) -> Any:
         return None
     tensor = d.program.value(x)
     y = d.pick(
-        lambda each: each.ndim in (1, 2)
-        and each.dtype == tensor.dtype
-        and each.shape[0] == tensor.shape[-1]
+        lambda each: (
+            each.ndim in (1, 2) and each.dtype == tensor.dtype and each.shape[0] == tensor.shape[-1]
+        )
     )
     return None if y is None else (d.new_names(1), f"{x} @ {y}")
 

@@ -202,6 +202,4 @@ def gradient_facts(gradient: Any, leaf: Any) -> dict[str, Any]:
 
 
 def changed(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: (found[name], expected[name]) for name in found if found[name] != expected[name]
-    }
+    return {name: (found[name], expected[name]) for name in found if found[name] != expected[name]}

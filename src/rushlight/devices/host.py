@@ -99,7 +99,9 @@ def call(record: Record) -> Callable[..., Any]:
             result = record.trace(*mapped, **named)
         graph = context.finish(list(result) if isinstance(result, tuple) else [result])
         outputs = reference.run(
-            graph, [to_array(each.detach()) for each in tensors], generator=_core.default_generator()
+            graph,
+            [to_array(each.detach()) for each in tensors],
+            generator=_core.default_generator(),
         )
         # Results own their memory, so that out= may resize them.
         converted = [to_tensor(each).clone() for each in outputs if each is not None]
