@@ -106,8 +106,16 @@ struct Tensor {
 
 extern PyTypeObject TensorType;
 extern PyTypeObject *ParameterType;  // set from Python; an exact Parameter takes the fast path too
-inline bool tensor_exact(PyObject *o) { return Py_TYPE(o) == &TensorType || Py_TYPE(o) == ParameterType; }
-inline bool tensor_check(PyObject *o) { return tensor_exact(o) || PyObject_TypeCheck(o, &TensorType); }
+extern int dual_levels;                // levels of forward mode that were entered, in all threads
+PyObject *tensor_tangent(Tensor *t);   // in forward mode; borrowed, null if there is none
+// A tensor for which natively all is known: operators need not ask Python about it.
+inline bool tensor_exact(PyObject *o) {
+  const bool plain = Py_TYPE(o) == &TensorType || Py_TYPE(o) == ParameterType;
+  return plain && (!dual_levels || !tensor_tangent(reinterpret_cast<Tensor *>(o)));
+}
+inline bool tensor_check(PyObject *o) {
+  return Py_TYPE(o) == &TensorType || Py_TYPE(o) == ParameterType || PyObject_TypeCheck(o, &TensorType);
+}
 Tensor *tensor_new(Meta *meta, Storage *storage, char *data);      // takes both references over; null on error
 Tensor *tensor_empty(Meta *meta);                                    // takes the reference over
 inline bool requires_grad(const Tensor *t) {

@@ -22,7 +22,7 @@ case $kind in
   thread)
     flags=thread
     runtime=libtsan.so
-    export TSAN_OPTIONS="halt_on_error=1:suppressions=$root/native/thread_sanitizer.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+    export TSAN_OPTIONS="halt_on_error=1:die_after_fork=0:suppressions=$root/native/thread_sanitizer.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
     tests="tests/native tests/robustness/test_threads.py"
     ;;
   *)
@@ -33,8 +33,11 @@ esac
 
 # The sources are linked into the folder, so that the module built there does not replace the usual one.
 mkdir -p "$folder/src/rushlight"
-for path in native CMakeLists.txt pyproject.toml tests; do
-  ln -sfn "$root/$path" "$folder/$path"
+for path in "$root"/* "$root/.ci"; do
+  case $path in
+    */src | */build) ;;
+    *) ln -sfn "$path" "$folder/" ;;
+  esac
 done
 find "$folder/src/rushlight" -maxdepth 1 -type l -delete
 for path in "$root"/src/rushlight/*; do

@@ -1,4 +1,5 @@
 // The Tensor type: creation, destruction, garbage collection, construction from Python, and the registry.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <unordered_map>
@@ -300,7 +301,43 @@ PyObject *core_alias_as(PyObject *, PyObject *args) {
   return tensor_as_subclass(tensor, cls);
 }
 
+PyObject *tangent_key() {
+  static PyObject *key = PyUnicode_InternFromString("_tangent");
+  return key;
+}
+
+PyObject *core_tangent(PyObject *, PyObject *object) {
+  PyObject *tangent = tensor_check(object) ? tensor_tangent(as_tensor(object)) : nullptr;
+  return Py_NewRef(tangent ? tangent : Py_None);
+}
+
+// It lives in the tensor's __dict__, which most have not.
+PyObject *core_set_tangent(PyObject *, PyObject *args) {
+  PyObject *object, *tangent;
+  if (!PyArg_ParseTuple(args, "O!O:set_tangent", &TensorType, &object, &tangent)) return nullptr;
+  Tensor *t = as_tensor(object);
+  if (tangent == Py_None) {
+    if (tensor_tangent(t) && PyDict_DelItem(t->dict, tangent_key()) < 0) return nullptr;
+    Py_RETURN_NONE;
+  }
+  if (!tensor_check(tangent)) return PyErr_Format(PyExc_TypeError, "set_tangent(): a tangent must be a tensor");
+  if (!t->dict && !(t->dict = PyDict_New())) return nullptr;
+  if (!tangent_key() || PyDict_SetItem(t->dict, tangent_key(), tangent) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject *core_dual_levels(PyObject *, PyObject *args) {
+  int change = 0;
+  if (!PyArg_ParseTuple(args, "|i:dual_levels", &change)) return nullptr;
+  dual_levels = std::max(dual_levels + change, 0);
+  return PyLong_FromLong(dual_levels);
+}
+
 PyMethodDef functions[] = {
+    {"tangent", core_tangent, METH_O, "tangent(object): the tangent of a tensor in forward mode, or None."},
+    {"set_tangent", core_set_tangent, METH_VARARGS, "set_tangent(tensor, tangent): give it one; None: take it away."},
+    {"dual_levels", core_dual_levels, METH_VARARGS,
+     "dual_levels(change=0): while their number is not 0, tensors with tangents are handed to Python."},
     {"register", core_register, METH_VARARGS, "register(name, object): make a Python object known to the core."},
     {"registered", core_registered, METH_O, "registered(name): the object registered under a name, or None."},
     {"set_parameter_type", set_parameter_type, METH_O,
@@ -313,6 +350,15 @@ PyMethodDef functions[] = {
 PySequenceMethods sequence_slots;
 
 }  // namespace
+
+int dual_levels = 0;
+
+PyObject *tensor_tangent(Tensor *t) {
+  PyObject *key = t->dict ? tangent_key() : nullptr;
+  PyObject *tangent = key ? PyDict_GetItemWithError(t->dict, key) : nullptr;
+  if (!tangent) PyErr_Clear();
+  return tangent;
+}
 
 PyTypeObject TensorType = [] {
   PyTypeObject type{PyVarObject_HEAD_INIT(nullptr, 0)};

@@ -1458,6 +1458,9 @@ def current_node(*args: Any, **kwargs: Any) -> Any:
 def default_generator(*args: Any, **kwargs: Any) -> Any:
     """The generator used when none is given."""
 
+def dual_levels(*args: Any, **kwargs: Any) -> Any:
+    """dual_levels(change=0): while their number is not 0, tensors with tangents are handed to Python."""
+
 def empty(*args: Any, **kwargs: Any) -> Any:
     """empty(sizes, dtype_code, device=0): an uninitialised contiguous tensor."""
 
@@ -1562,6 +1565,12 @@ def set_num_threads(count: _int) -> None:
 
 def set_parameter_type(*args: Any, **kwargs: Any) -> Any:
     """set_parameter_type(type): the subclass that is handled natively."""
+
+def set_tangent(*args: Any, **kwargs: Any) -> Any:
+    """set_tangent(tensor, tangent): give it one; None: take it away."""
+
+def tangent(*args: Any, **kwargs: Any) -> Any:
+    """tangent(object): the tangent of a tensor in forward mode, or None."""
 
 def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
     """tensor_from_data(data, dtype_code=-1): a tensor of nested sequences of numbers; -1 infers the dtype."""

@@ -85,6 +85,8 @@ def consumed(basic: list[Any]) -> int:
 
 def getitem(x: Tensor, index: Any) -> Tensor:
     """``x[index]`` for an index that holds tensors, lists or bools."""
+    if _core.dual_levels() and _core.tangent(x) is not None:
+        return _core.registered("dual_getitem")(x, index)
     if contains_traced(index):
         return lifted(x)[index]
     if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim and index.ndim:
@@ -99,6 +101,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value`` for an index that holds tensors, lists or bools, or a value that is no
     tensor or number.
     """
+    if _core.dual_levels() and (_core.tangent(x), _core.tangent(value)) != (None, None):
+        return _core.registered("dual_setitem")(x, index, value)
     if contains_traced((index, value)):
         raise RuntimeError(
             "setitem: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "

@@ -252,6 +252,7 @@ def record_operator(record: Record, inplace: bool = False, native: str | None = 
     name = f"{record.name}_" if inplace else record.name
     operator = make_operator(name, parameters, planner, fallback, native)
     operator.__doc__ = record.__doc__
+    operator.record, operator.inplace = record, inplace
     return operator
 
 
@@ -261,6 +262,9 @@ def call_foreign(
     """A call with arguments that have no key: tracers, subclasses, wrong types."""
     from .tensor import plain_arguments
 
+    result = plan.dual_call(operator, args, kwargs)
+    if result is not NotImplemented:
+        return result
     plain = plain_arguments(operator, args, kwargs)
     if plain is not None:
         return plain

@@ -219,6 +219,12 @@ def tape_name(name: str) -> str:
 operators: weakref.WeakSet[Any] = weakref.WeakSet()  # alive: of records, and of backward passes
 
 
+def dual_call(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What a call with dual tensors among its arguments gives; NotImplemented if there are none."""
+    call = _core.registered("dual_call") if _core.dual_levels() else None
+    return NotImplemented if call is None else call(operator, args, kwargs)
+
+
 def make_operator(
     name: str,
     parameters: Sequence[tuple[str, str]],
@@ -274,7 +280,10 @@ class BackwardRule:
             return self.plan(args)
 
         def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-            raise TypeError(f"{self.name}: its gradients must be tensors")
+            result = dual_call(operator, args, kwargs)
+            if result is NotImplemented:
+                raise TypeError(f"{self.name}: its gradients must be tensors")
+            return result
 
         return make_operator(f"{self.name}_backward", parameters, planner, fallback)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import dtypes
+from . import _core, dtypes
 from ._core import Tensor
 from .tensor import Parameter
 
@@ -254,12 +254,15 @@ def tensor_text(tensor: Tensor, *, tensor_contents: str | None = None) -> str:
     """
     is_plain = type(tensor) in (Tensor, Parameter)
     prefix = "tensor(" if is_plain else f"{type(tensor).__name__}("
+    tangent = _core.tangent(tensor) if _core.dual_levels() else None
     plain = _DATA.__get__(tensor)  # shares the elements, has no history, and is no subclass
     shown = plain.device.type != "meta" and plain.numel() > 0
     if tensor_contents is None:
         empty = "..." if plain.device.type == "meta" else "[]"
         tensor_contents = contents(plain, len(prefix)) if shown else empty
     suffixes = description(plain, shown) + history(tensor)
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent!r}")
     return with_suffixes(prefix + tensor_contents, suffixes, len(prefix))
 
 

@@ -1,6 +1,6 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
-from . import forward_ad, functional, graph
+from . import dual_calls, forward_ad, functional, graph
 from . import tensor_methods as _tensor_methods  # attaches the methods
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad

@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 from .. import _core
 from .._core import Tensor
+from .dual_calls import dual_gradients
+from .forward_ad import active
 from .graph import GradientEdge
 
 Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
@@ -82,7 +84,10 @@ def grad(
     gradients = _gradients(grad_outputs, len(outputs))
     allow_unused = bool(allow_unused) or materialize_grads
     run = _run_batched if is_grads_batched else _core.run_backward
-    results = run(outputs, gradients, keep, create_graph, inputs, allow_unused, False)
+    if _core.dual_levels() and active():
+        results = dual_gradients(run, outputs, gradients, keep, create_graph, inputs, allow_unused)
+    else:
+        results = run(outputs, gradients, keep, create_graph, inputs, allow_unused, False)
     if not materialize_grads:
         return results
     zeros_like = _core.registered("zeros_like")

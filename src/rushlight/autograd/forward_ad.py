@@ -1,15 +1,17 @@
-"""Forward mode on tensors: a *dual tensor* carries a tangent, which operators pass on.
+"""Forward mode on tensors: a *dual tensor* has a tangent, which operators pass on.
 
-A dual tensor is a subclass that operators hand to its ``__torch_function__``: the call is traced in
-forward mode, with the tangents as further inputs, and planned like any other.
+Inside a level, the core hands calls with dual tensors to Python (``autograd/dual_calls.py``).
 """
 
 from __future__ import annotations
 
+import functools
 import threading
+import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import _core, dtypes
+from .. import _core
 from .._core import Tensor
 
 __all__ = [
@@ -22,28 +24,32 @@ __all__ = [
 ]
 
 
-class _Level(threading.local):
-    current = -1
-    serial = 0  # of the level: dual tensors of levels that were left have no tangents
+class _State(threading.local):
+    level = -1  # the one that was entered; -1: none
+    enabled = True
+    duals: list[weakref.ref[Tensor]] = []  # of the level; each level has a list of its own
 
 
-_level = _Level()
+_state = _State()
+
+
+# ---------------------------------------------------------------- levels
 
 
 def enter_dual_level() -> int:
-    """Enter forward mode; ``dual_level`` is the context manager.
+    """Enter forward mode in this thread; ``dual_level`` is the context manager.
 
     Raises:
         RuntimeError: if it was entered before: levels do not nest, as in PyTorch.
     """
-    if _level.current >= 0:
+    if _state.level >= 0:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment; leave the level first, or use "
             "rushlight.func.jvp, which nests"
         )
-    _level.current += 1
-    _level.serial += 1
-    return _level.current
+    _core.dual_levels(1)
+    _state.level, _state.duals = 0, []
+    return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -52,18 +58,24 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises:
         RuntimeError: if the level is not the one that was entered last.
     """
-    level = _level.current if level is None else level
-    if level != _level.current or level < 0:
+    level = _state.level if level is None else level
+    if level < 0:
+        raise RuntimeError("Dual level must be a positive number; no level was entered.")
+    if level != _state.level:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is "
             "not supported."
         )
-    _level.current = level - 1
-    _level.serial += 1
+    duals, _state.level, _state.duals = _state.duals, -1, []
+    for reference in duals:
+        dual = reference()
+        if dual is not None:
+            _core.set_tangent(dual, None)
+    _core.dual_levels(-1)
 
 
 class dual_level:
-    """A context manager in which dual tensors can be made and carry tangents.
+    """A context manager in which dual tensors can be made and have tangents.
 
     Example:
         >>> with dual_level():
@@ -79,6 +91,39 @@ class dual_level:
         exit_dual_level()
 
 
+def _is_fwd_grad_enabled() -> bool:
+    """Whether operators pass tangents on."""
+    return _state.enabled and not _core.is_inference_mode_enabled()
+
+
+class _set_fwd_grad_enabled:
+    """Sets whether operators pass tangents on: a function, a context manager or a decorator."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self.previous = _state.enabled
+        _state.enabled = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _state.enabled = self.previous
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _state.enabled = self.previous  # the decorator itself sets nothing
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with _set_fwd_grad_enabled(self.mode):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
+# ---------------------------------------------------------------- dual tensors
+
+
 class UnpackedDualTensor(NamedTuple):
     """A tensor and its tangent, None if it has none."""
 
@@ -86,139 +131,87 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class DualTensor(Tensor):
-    """A tensor with a tangent, in the level in which it was made."""
-
-    _primal: Tensor
-    _tangent: Tensor
-    _serial: int
-
-    @classmethod
-    def __torch_function__(
-        cls, operator: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return call_operator(operator, args, kwargs or {})
-
-    def __getitem__(self, index: Any) -> Any:
-        return call_operator(lambda x, index: x[index], (self, _without_masks(index)), {})
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        from ..ops.record import op
-
-        primal, tangent = _parts(self)
-        new, slope = _parts(value)
-        primal[index] = new
-        if tangent is not None:
-            tangent[index] = 0 if slope is None else slope
-        elif slope is not None:
-            self._tangent = op.zeros_like(primal)
-            self._tangent[index] = slope
-
-    def __repr__(self) -> str:
-        primal, tangent = _parts(self)
-        return f"{primal!r}" if tangent is None else f"{primal!r} (tangent: {tangent!r})"
-
-
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A tensor that has ``tangent`` as its derivative along a direction.
+    """A view of ``tensor`` that has ``tangent`` as its derivative along a direction.
+
+    Args:
+        tensor: of a floating-point or complex dtype.
+        tangent: of the same shape.
+        level: the level that was entered, which is the default.
 
     Raises:
-        RuntimeError: outside of ``dual_level``, or if the tangent's shape or dtype is another.
+        RuntimeError: outside of ``dual_level``, if the tangent's shape or dtype is another, or if
+            one of them has a tangent already.
         ValueError: if one is of an integer dtype.
     """
     from ..func.forward import check_tangent
 
-    if _level.current < 0:
+    check_level(level, "make_dual")
+    if _state.level < 0:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
     check_tangent(tensor, tangent)
-    primal, known = _parts(tensor)
-    if known is not None:
+    if _core.tangent(tensor) is not None:
         raise RuntimeError(
-            "Trying to create a dual tensor from a tensor that has a tangent at this level already"
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level is not supported; unpack_dual() it first"
         )
-    return _dual(primal, tangent)
-
-
-def _dual(primal: Tensor, tangent: Tensor) -> Tensor:
-    result = _core.alias_as(DualTensor, primal)
-    result._primal, result._tangent, result._serial = primal, tangent, _level.serial
-    return result
+    if _core.tangent(tangent) is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level is not "
+            "supported; use rushlight.func.jvp, which nests"
+        )
+    dual = _core.alias_as(Tensor, tensor)
+    set_tangent(dual, tangent)
+    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The tensor without its tangent, and the tangent; None if there is none or no level."""
-    return UnpackedDualTensor(*_parts(tensor))
-
-
-def _without_masks(index: Any) -> Any:
-    """A subscript with the places of the true elements for each mask: their number is known."""
-    parts: list[Any] = []
-    for part in index if isinstance(index, tuple) else (index,):
-        if isinstance(part, Tensor) and part.dtype is dtypes.bool:
-            parts += _parts(part)[0].nonzero(as_tuple=True)
-        else:
-            parts.append(part)
-    return tuple(parts)
-
-
-def _parts(value: Any) -> tuple[Any, Any]:
-    if not isinstance(value, DualTensor):
-        return value, None
-    is_current = _level.current >= 0 and value._serial == _level.serial
-    return value._primal, value._tangent if is_current else None
-
-
-def call_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """An operator's call with dual tensors among its arguments."""
-    from ..func.forward import outputs_and_tangents
-    from ..func.trace import Source
-    from ..func.trees import flatten, unflatten
-
-    leaves, structure = flatten((args, kwargs))
-    pairs = [_parts(leaf) for leaf in leaves]
-    plain_args, plain_kwargs = unflatten([primal for primal, _ in pairs], structure)
-    if all(tangent is None for _, tangent in pairs):
-        return operator(*plain_args, **plain_kwargs)
-    name = getattr(operator, "name", "getitem")
-    if name.endswith("_"):
-        return _in_place(name, args, kwargs)
-
-    def function(duals: list[Any]) -> Any:
-        given = iter(duals)
-        arguments = [primal if tangent is None else next(given) for primal, tangent in pairs]
-        new_args, new_kwargs = unflatten(arguments, structure)
-        return operator(*new_args, **new_kwargs)
-
-    given = [pair for pair in pairs if pair[1] is not None]
-    duals = tuple(tangent is not None for _, tangent in pairs)
-    tangents_given = [tangent for _, tangent in given]
-    source = Source((duals,), operator, (plain_args, plain_kwargs, tangents_given))
-    outputs, tangents, out_structure = outputs_and_tangents(name, function, given, source)
-    results = [
-        primal if tangent is None else _dual(primal, tangent)
-        for primal, tangent in zip(outputs, tangents, strict=True)
-    ]
-    return unflatten(results, out_structure)
-
-
-def _in_place(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """``x.add_(y)``: the result of ``add`` replaces both the values and the tangent."""
-    target = args[0]
-    result = getattr(Tensor, name[:-1])(*args, **kwargs)
-    new, slope = _parts(result)
-    primal, tangent = _parts(target)
-    if not isinstance(target, DualTensor):
-        raise RuntimeError(
-            f"{name}: a tensor without a tangent cannot get one in place; use {name[:-1]}"
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "unpack_dual(): argument 'tensor' (position 1) must be Tensor, not "
+            f"{type(tensor).__name__}"
         )
-    primal.copy_(new)
-    if slope is None:
-        tangent.zero_()
-    elif tangent is None:
-        target._tangent, target._serial = slope, _level.serial
-    else:
-        target._tangent = slope
-    return target
+    check_level(level, "unpack_dual")
+    tangent = _core.tangent(tensor) if _state.level >= 0 else None
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(_core.alias_as(Tensor, tensor), tangent)
+
+
+def check_level(level: int | None, function: str) -> None:
+    """RuntimeError for a level that does not exist."""
+    if level is not None and _state.level >= 0 and level != _state.level:
+        raise RuntimeError(f"Invalid level given to {function}(): {level}, not {_state.level}")
+
+
+def set_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """Make a tensor dual. Its views' tangents are views of its tangent: the strides must agree."""
+    _state.duals.append(weakref.ref(tensor))
+    _core.set_tangent(tensor, as_laid_out(tangent, tensor))
+
+
+def as_laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
+    """The tangent, or a copy of it, with the strides of the tensor."""
+    strides, overlaps = tensor.stride(), False
+    fits = True
+    for size, wanted, given in zip(tensor.shape, strides, tangent.stride(), strict=True):
+        fits &= size == 1 or wanted == given
+        overlaps |= size > 1 and wanted == 0
+    if fits or overlaps or not tensor.numel():
+        return tangent
+    return empty_like_strided(tensor).copy_(tangent)
+
+
+def empty_like_strided(tensor: Tensor) -> Tensor:
+    """Memory of its own with a tensor's sizes and strides."""
+    device = int(tensor.is_meta)
+    return _core.empty_strided(tuple(tensor.shape), tensor.stride(), tensor.dtype.code, device)
+
+
+def active() -> bool:
+    """Whether this thread is inside a level."""
+    return _state.level >= 0

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from . import dual_calls, forward_ad
 
 
 class FunctionCtx:
@@ -198,6 +199,40 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the operator."""
+        if _core.dual_levels() and forward_ad.active():
+            tangents = [_core.tangent(each) for each in (*args, *kwargs.values())]
+            if any(tangent is not None for tangent in tangents):
+                return cls._apply_to_duals(args, kwargs)
+        return cls._apply(args, kwargs)[0]
+
+    @classmethod
+    def _apply_to_duals(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the operator, and its jvp for the tangents of the outputs."""
+        if kwargs:
+            separate = cls.setup_context is not Function.setup_context
+            args = _bound(cls.forward, separate, args, kwargs)
+        tangents = [_core.tangent(each) for each in args]
+        with dual_calls.hidden(args):
+            result, ctx, saved = cls._apply(args, {})
+        if not forward_ad._is_fwd_grad_enabled():
+            return result
+        if ctx.materialize_grads:
+            zeros_like = _core.registered("zeros_like")
+            tangents = [
+                zeros_like(arg)
+                if tangent is None and isinstance(arg, Tensor) and arg.dtype.is_floating_point
+                else tangent
+                for arg, tangent in zip(args, tangents, strict=True)
+            ]
+        jvp = functools.partial(cls.jvp, _ForwardContext(ctx, saved))
+        dual_calls.function_tangents(jvp, cls.__name__, result, tangents)
+        return result
+
+    @classmethod
+    def _apply(
+        cls, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, BackwardCFunction, tuple[Tensor | None, ...]]:
+        """The outputs, the context, and what it was asked to keep for `jvp`."""
         separate = cls.setup_context is not Function.setup_context
         if separate or kwargs:
             args = _bound(cls.forward, separate, args, kwargs)
@@ -218,7 +253,22 @@ class Function(metaclass=FunctionMeta):
                 output = cls.forward(ctx, *args)
         finally:
             _core.set_grad_enabled(enabled)
-        return _Outputs(ctx, tensors, recorded, separate).finish(output)
+        saved = ctx.saved_for_forward or ()
+        return _Outputs(ctx, tensors, recorded, separate).finish(output), ctx, saved
+
+
+class _ForwardContext:
+    """The context of a call as `jvp` sees it: its saved tensors are those of `save_for_forward`."""
+
+    def __init__(self, ctx: BackwardCFunction, saved: tuple[Tensor | None, ...]) -> None:
+        object.__setattr__(self, "_ctx", ctx)
+        object.__setattr__(self, "saved_tensors", saved)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ctx, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._ctx, name, value)
 
 
 def _bound(
