@@ -30,8 +30,10 @@ template <class T> inline void multiply_add(Complex<T> &sum, Complex<T> x, Compl
 
 // Columns j .. j + Width of one row of C.
 template <class T, int Width, bool UnitColumn>
-inline void multiply_row(const T *a, int64_t a_column, const T *b, int64_t b_row, int64_t b_column, int64_t k, T *c) {
+inline void multiply_row(const T *a, int64_t a_column, const T *b, int64_t b_row, int64_t b_column, int64_t k,
+                         bool accumulate, T *c) {
   T sums[Width] = {};
+  if (accumulate) std::copy(c, c + Width, sums);
   for (int64_t p = 0; p < k; ++p) {
     T x = a[p * a_column];
     const T *y = b + p * b_row;
@@ -41,36 +43,41 @@ inline void multiply_row(const T *a, int64_t a_column, const T *b, int64_t b_row
 }
 
 template <class T, bool UnitColumn>
-void multiply_loops(int64_t m, int64_t n, int64_t k, Strided left, Strided right, T *c, int64_t ldc) {
+void multiply_loops(int64_t m, int64_t n, int64_t k, Strided left, Strided right, bool accumulate, T *c,
+                    int64_t ldc) {
   constexpr int kWidth = 4;
   const T *b = static_cast<const T *>(right.data);
   for (int64_t i = 0; i < m; ++i, c += ldc) {
     const T *a = static_cast<const T *>(left.data) + i * left.row;
     int64_t j = 0;
     for (; j + kWidth <= n; j += kWidth) {
-      multiply_row<T, kWidth, UnitColumn>(a, left.column, b + j * right.column, right.row, right.column, k, c + j);
+      multiply_row<T, kWidth, UnitColumn>(a, left.column, b + j * right.column, right.row, right.column, k,
+                                          accumulate, c + j);
     }
     for (; j < n; ++j) {
-      multiply_row<T, 1, UnitColumn>(a, left.column, b + j * right.column, right.row, right.column, k, c + j);
+      multiply_row<T, 1, UnitColumn>(a, left.column, b + j * right.column, right.row, right.column, k, accumulate,
+                                     c + j);
     }
   }
 }
 
 template <class T>
-void multiply_loops(int64_t m, int64_t n, int64_t k, Strided left, Strided right, void *c, int64_t ldc) {
+void multiply_loops(int64_t m, int64_t n, int64_t k, Strided left, Strided right, bool accumulate, void *c,
+                    int64_t ldc) {
   if (right.column == 1) {
-    multiply_loops<T, true>(m, n, k, left, right, static_cast<T *>(c), ldc);
+    multiply_loops<T, true>(m, n, k, left, right, accumulate, static_cast<T *>(c), ldc);
   } else {
-    multiply_loops<T, false>(m, n, k, left, right, static_cast<T *>(c), ldc);
+    multiply_loops<T, false>(m, n, k, left, right, accumulate, static_cast<T *>(c), ldc);
   }
 }
 
-void multiply_loops(DType dtype, int64_t m, int64_t n, int64_t k, Strided left, Strided right, void *c, int64_t ldc) {
+void multiply_loops(DType dtype, int64_t m, int64_t n, int64_t k, Strided left, Strided right, bool accumulate,
+                    void *c, int64_t ldc) {
   switch (dtype) {
-    case DType::Float32: return multiply_loops<float>(m, n, k, left, right, c, ldc);
-    case DType::Float64: return multiply_loops<double>(m, n, k, left, right, c, ldc);
-    case DType::Complex64: return multiply_loops<Complex<float>>(m, n, k, left, right, c, ldc);
-    case DType::Complex128: return multiply_loops<Complex<double>>(m, n, k, left, right, c, ldc);
+    case DType::Float32: return multiply_loops<float>(m, n, k, left, right, accumulate, c, ldc);
+    case DType::Float64: return multiply_loops<double>(m, n, k, left, right, accumulate, c, ldc);
+    case DType::Complex64: return multiply_loops<Complex<float>>(m, n, k, left, right, accumulate, c, ldc);
+    case DType::Complex128: return multiply_loops<Complex<double>>(m, n, k, left, right, accumulate, c, ldc);
     default: return;
   }
 }
@@ -178,6 +185,11 @@ int gemm_load() {
 
 void gemm(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
           const void *b, int64_t ldb, void *c, int64_t ldc) {
+  gemm_add(dtype, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, false, c, ldc);
+}
+
+void gemm_add(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void *a,
+              int64_t lda, const void *b, int64_t ldb, bool accumulate, void *c, int64_t ldc) {
   if (m <= 0 || n <= 0) return;
   Strided left = transpose_a ? Strided{a, 1, lda} : Strided{a, lda, 1};
   Strided right = transpose_b ? Strided{b, 1, ldb} : Strided{b, ldb, 1};
@@ -186,7 +198,7 @@ void gemm(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n,
   const OpenBlas *blas = tiny ? nullptr : open_blas();
   bool suitable = blas && fix_leading(transpose_a ? k : m, transpose_a ? m : k, &lda) &&
                   fix_leading(transpose_b ? n : k, transpose_b ? k : n, &ldb) && fix_leading(m, n, &ldc);
-  if (!suitable) return multiply_loops(dtype, m, n, std::max<int64_t>(k, 0), left, right, c, ldc);
+  if (!suitable) return multiply_loops(dtype, m, n, std::max<int64_t>(k, 0), left, right, accumulate, c, ldc);
   int64_t item = itemsize(dtype);
   int ta = transpose_a ? kTranspose : kNoTranspose, tb = transpose_b ? kTranspose : kNoTranspose;
   for (int64_t i = 0; i < m; i += kMaxDimension) {
@@ -194,7 +206,7 @@ void gemm(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n,
       for (int64_t p = 0; p < k; p += kMaxDimension) {
         call_blas(*blas, dtype, ta, tb, int(std::min(kMaxDimension, m - i)), int(std::min(kMaxDimension, n - j)),
                   int(std::min(kMaxDimension, k - p)), element(a, i * left.row + p * left.column, item), int(lda),
-                  element(b, p * right.row + j * right.column, item), int(ldb), p > 0,
+                  element(b, p * right.row + j * right.column, item), int(ldb), accumulate || p > 0,
                   const_cast<char *>(element(c, i * ldc + j, item)), int(ldc));
       }
     }

@@ -216,6 +216,9 @@ using GemmFunction = void (*)(DType, bool transpose_a, bool transpose_b, int64_t
                               const void *a, int64_t lda, const void *b, int64_t ldb, void *c, int64_t ldc);
 void gemm(DType, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
           const void *b, int64_t ldb, void *c, int64_t ldc);   // row-major. No GIL needed once gemm_load() was called
+// The same for several pieces of the inner dim: adds to C if `accumulate`.
+void gemm_add(DType, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+              const void *b, int64_t ldb, bool accumulate, void *c, int64_t ldc);
 int gemm_load();                               // loads OpenBLAS; -1 with an error set
 
 // Next outputs of generator `index` (0 is the default generator): uint32, or uint64 with the high word drawn first.

@@ -46,6 +46,8 @@ class InstanceBuilder : public Workspace {
       double work = double(gemm->m) * double(gemm->n) * double(gemm->k);
       for (int64_t size : gemm->batch) work *= double(size);
       instance_->work += work;
+    } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
+      instance_->work += contraction->work;
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
       instance_->work += double(element_count(copy->sizes));
     }
@@ -196,6 +198,9 @@ class InstanceBuilder : public Workspace {
       case Step::RunKernel: return build_kernel(step);
       case Step::Gemm:
         return build_gemm(source(step.views[0]), source(step.views[1]), target(step.views[2]), *this);
+      case Step::Contract:
+        return build_contraction(source(step.views[0]), source(step.views[1]), target(step.views[2]), step.inner,
+                                 *this);
       case Step::Copy: return build_copy(step);
       case Step::Random:
         return add_launch(RandomLaunch{step.buffer, step.bits, meta_of(step.buffer)->numel, step.object});

@@ -41,6 +41,8 @@ class Workspace {
 };
 // The launches of out = a @ b, copies of what BLAS does not take included.
 void build_gemm(const Resolved &a, const Resolved &b, const Resolved &out, Workspace &workspace);
+// The launches of a contraction over the last `inner` dims of a; see contraction.cpp.
+void build_contraction(const Resolved &a, const Resolved &b, const Resolved &out, int inner, Workspace &workspace);
 CopyLaunch copy_between(const Resolved &from, const Resolved &to);
 
 }  // namespace rushlight

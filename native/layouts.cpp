@@ -73,6 +73,24 @@ void slice(int dim, int64_t start, int64_t step, int64_t length, Layout &layout)
   if (length > 1) layout.strides[dim] *= step;  // otherwise the stride is never used and might overflow
 }
 
+// Windows of `taps` items, `spacing` apart, begin at every `step` items of a dim: it becomes two dims.
+void window(int dim, int64_t length, int64_t step, int64_t taps, int64_t spacing, Layout &layout) {
+  bool possible = dim < int(layout.sizes.size()) && step > 0 && spacing > 0 && length >= 0 && taps >= 0;
+  if (possible && length > 0 && taps > 0) {
+    __int128 last = static_cast<__int128>(length - 1) * step + static_cast<__int128>(taps - 1) * spacing;
+    possible = last < layout.sizes[dim];
+  }
+  if (!possible) {
+    fail(PyExc_RuntimeError, "plan: no %lld windows of %lld items of dim %d in sizes %s",
+         static_cast<long long>(length), static_cast<long long>(taps), dim, text_of_sizes(layout.sizes).c_str());
+  }
+  int64_t stride = layout.strides[dim];
+  layout.sizes[dim] = length;
+  layout.sizes.insert(layout.sizes.begin() + dim + 1, taps);
+  if (length > 1 && taps > 0) layout.strides[dim] = stride * step;  // else never used, and it might overflow
+  layout.strides.insert(layout.strides.begin() + dim + 1, taps > 1 && length > 0 ? stride * spacing : stride);
+}
+
 void flip(const std::vector<int> &dims, Layout &layout) {
   for (int dim : dims) {
     if (dim >= int(layout.sizes.size())) {
@@ -172,6 +190,7 @@ size_t apply_chain(const View &view, const std::vector<int64_t> &slots, size_t f
         break;
       case ChainStep::Slice: slice(step.dims[0], values[0], values[1], values[2], layout); break;
       case ChainStep::Flip: flip(step.dims, layout); break;
+      case ChainStep::Window: window(step.dims[0], values[0], values[1], values[2], values[3], layout); break;
     }
   }
   return view.chain.size();

@@ -207,6 +207,13 @@ class PlanParser {
       for (size_t i = 2; i < 5; ++i) step.slots.push_back(slot(items[i], "a slice"));
       return step;
     }
+    if (kind == "window") {
+      items.require(6, "a window");
+      step.kind = ChainStep::Window;
+      step.dims = {index_of(items[1], 0, kManyDims, "a window's dim")};
+      for (size_t i = 2; i < 6; ++i) step.slots.push_back(slot(items[i], "a window"));
+      return step;
+    }
     items.require(2, "a view's step");
     if (kind == "permute") {
       step.kind = ChainStep::Permute;
@@ -253,6 +260,11 @@ class PlanParser {
         items.require(4, "a gemm step");
         step.kind = Step::Gemm;
         for (size_t i = 1; i < 4; ++i) step.views.push_back(use_view(items[i], i == 3));
+      } else if (kind == "contract") {
+        items.require(5, "a contraction");
+        step.kind = Step::Contract;
+        for (size_t i = 1; i < 4; ++i) step.views.push_back(use_view(items[i], i == 3));
+        step.inner = index_of(items[4], 1, kManyDims, "a contraction's number of inner dims");
       } else if (kind == "copy") {
         items.require(3, "a copy step");
         step.kind = Step::Copy;

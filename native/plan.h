@@ -98,9 +98,9 @@ struct ScalarGuard {
 };
 
 struct ChainStep {
-  enum Kind : uint8_t { Permute, Expand, Reshape, Slice, Flip } kind;
-  std::vector<int> dims;   // Permute, Flip: dims; Slice: the dim
-  std::vector<int> slots;  // Expand, Reshape: sizes; Slice: start, step, length
+  enum Kind : uint8_t { Permute, Expand, Reshape, Slice, Flip, Window } kind;
+  std::vector<int> dims;   // Permute, Flip: dims; Slice, Window: the dim
+  std::vector<int> slots;  // Expand, Reshape: sizes; Slice: start, step, length; Window: length, step, taps, spacing
 };
 struct View {
   int buffer;
@@ -126,13 +126,14 @@ struct KernelInt {
   int view, dim;
 };
 struct Step {
-  enum Kind : uint8_t { RunKernel, Gemm, Random, Host, Copy } kind;
+  enum Kind : uint8_t { RunKernel, Gemm, Contract, Random, Host, Copy } kind;
   PyObject *object = nullptr;     // owned: Kernel, host function or generator
   std::vector<int> domain;        // RunKernel: slots
   std::vector<StepOperand> operands;
   std::vector<int> scalars;       // RunKernel: words
   std::vector<KernelInt> ints;
-  std::vector<int> views;         // Gemm: a, b, out; Host: arguments; Copy: from, to
+  std::vector<int> views;         // Gemm, Contract: a, b, out; Host: arguments; Copy: from, to
+  int inner = 0;                  // Contract: how many dims are summed over
   int buffer = -1, bits = 0;      // Random
 };
 
@@ -234,6 +235,27 @@ struct GemmLaunch {
   std::vector<int64_t> batch;
   Matrix a, b, out;                      // out is never transposed
 };
+// See contraction.cpp. Strides in bytes.
+struct ContractionLaunch {
+  struct Dim {
+    int64_t size;
+    int64_t left, right;  // strides: of inner dims in a and b, of columns in b and out
+  };
+  struct Split {
+    size_t dim;
+    int64_t step;
+  };
+  DType dtype;
+  Address a, b, out;
+  int64_t batch = 1, rows = 1;
+  int64_t a_batch = 0, a_row = 0, b_batch = 0, out_batch = 0, out_row = 0;
+  std::vector<Dim> inner, columns;
+  Split inner_split{0, 1}, column_split{0, 1};
+  bool pack_a = false, pack_b = false, pack_out = false;
+  bool a_reading_columns = false;  // a is read as it lies, transposed
+  bool b_turned = false;           // b is read, or packed, with columns as rows
+  double work = 0;                 // products
+};
 struct CopyLaunch {
   int64_t itemsize;
   std::vector<int64_t> sizes, to_strides, from_strides;  // bytes
@@ -248,7 +270,7 @@ struct HostLaunch {
   PyObject *function;   // borrowed from the plan
   std::vector<std::pair<Meta *, Address>> arguments;
 };
-using Launch = std::variant<KernelLaunch, GemmLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
+using Launch = std::variant<KernelLaunch, GemmLaunch, ContractionLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
 
 // How a plan runs for one exact key.
 struct Instance {
@@ -297,6 +319,7 @@ std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, cons
 PyObject *replay(Instance *instance, const Call &call, const char *name);  // null with an error set
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
+int64_t run_contraction(const ContractionLaunch &launch, char *const *bases);
 constexpr double kReleaseWork = 50000;   // with less work, other threads wait rather than pay for releasing the GIL
 constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
 // How many pieces a kernel's points can be cut into without splitting its reductions.

@@ -126,6 +126,8 @@ class Replay {
       status |= run_kernel(*kernel, bases_.data(), call_.scalars.data());
     } else if (auto *gemm = std::get_if<GemmLaunch>(&launch)) {
       status |= run_gemm(*gemm, bases_.data());
+    } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
+      status |= run_contraction(*contraction, bases_.data());
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
       copy_strided(copy->itemsize, int(copy->sizes.size()), copy->sizes.data(), at(copy->to),
                    copy->to_strides.data(), at(copy->from), copy->from_strides.data());

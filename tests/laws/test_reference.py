@@ -39,6 +39,8 @@ TOLERANCE = {
 
 # Calls that PyTorch refuses only because it has no kernel for the dtype.
 WIDER = {
+    *(f"conv{rank}d" for rank in (1, 2, 3)),
+    *(f"conv_transpose{rank}d" for rank in (1, 2, 3)),
     "clone",
     "logsumexp",
     "cross_entropy",

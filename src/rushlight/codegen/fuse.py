@@ -76,7 +76,7 @@ class Fusion:
                     self.store(value)
         elif node.name in REGION_WRITERS or node.name in SCANS:
             self.store(node.outputs[0])
-        elif node.name in ("slice", "flip") or (
+        elif node.name in ("slice", "flip", "window") or (
             node.name == "reshape" and not trivial_reshape(node)
         ):
             self.store(node.inputs[0])

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..dtypes import dtype as DType
 from ..dtypes import float32
 from ..graph.node import Graph, Node, Value
-from ..graph.trace import PRIMITIVES
-from .steps import AFFINE_VIEWS, trivial_reshape
-
-GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
+from ..graph.trace import PRIMITIVES, GraphContext, Traced
+from ..ops.windows import overlapped
+from . import convolve
+from .steps import AFFINE_VIEWS, GEMM_TYPES, trivial_reshape
 
 
 class Legalizer:
@@ -36,22 +37,20 @@ class Legalizer:
         self.may_alias = may_alias
         self.nodes: list[Node] = []
         self.replaced: dict[Value, Value] = {}
-
-    def run(self) -> Graph:
-        """The rewritten graph; ``replaced`` tells what stands for which value of the old one."""
-        rules: dict[str, Callable[[Node], Value | None]] = {
+        self.rules: dict[str, Callable[[Node], Value | None]] = {
             "matmul": self.matmul,
             "pad": self.pad,
             "reshape": self.reshape,
+            "overlap_add": self.overlap_add,
+            "convolution": self.convolution,
+            "convolution_weight": self.convolution,
+            "convolution_input": self.convolution,
         }
-        for original in self.graph.nodes:
-            node = self.with_replaced_inputs(original)
-            rule = rules.get(node.name)
-            result = rule(node) if rule is not None else None
-            if result is None:
-                self.nodes.append(node)
-            else:
-                self.replaced[original.outputs[0]] = result
+
+    def run(self) -> Graph:
+        """The rewritten graph; ``replaced`` tells what stands for which value of the old one."""
+        for node in self.graph.nodes:
+            self.legalize(node)
         mutated = set(self.graph.mutations.values())
         outputs: list[Value | None] = []
         for i, old in enumerate(self.graph.outputs):
@@ -62,6 +61,16 @@ class Legalizer:
         claimed: set[Value] = set()
         self.kept = [self.own_buffer(self.current(value), claimed) for value in self.kept]
         return replace(self.graph, nodes=self.nodes, outputs=outputs)
+
+    def legalize(self, original: Node) -> None:
+        """Emit a node, or what stands for it."""
+        node = self.with_replaced_inputs(original)
+        rule = self.rules.get(node.name)
+        result = rule(node) if rule is not None else None
+        if result is None:
+            self.nodes.append(node)
+        else:
+            self.replaced[original.outputs[0]] = result
 
     def own_buffer(self, value: Value, claimed: set[Value]) -> Value:
         """A kept value that is a view of another one: reshaped results take over the buffer, others
@@ -106,6 +115,17 @@ class Legalizer:
         self.nodes.append(node)
         return value
 
+    def traced(self, function: Callable[..., Traced], *values: Value) -> Value:
+        """What a function over traced values gives, its nodes in their legal form."""
+        environment = self.graph.environment
+        lift, context = environment.lift, GraphContext(environment)
+        with context.active():
+            result = function(*map(context.wrap, values)).value
+        environment.lift = lift
+        for node in context.graph.nodes:
+            self.legalize(node)
+        return self.current(result)
+
     def convert(self, value: Value, dtype: DType) -> Value:
         return self.emit("convert", (value,), dtype, value.shape, dtype=dtype)
 
@@ -114,7 +134,7 @@ class Legalizer:
         broadcast = flipped = False
         while value.node is not None and value.node.name in AFFINE_VIEWS:
             flipped |= value.node.name == "flip"
-            broadcast |= value.node.name in ("expand", "slice")
+            broadcast |= value.node.name in ("expand", "slice", "window")
             value = value.node.inputs[0]
         return flipped or not self.may_alias and (broadcast or value.node is None)
 
@@ -159,6 +179,13 @@ class Legalizer:
             "slice_scatter", (zeros, source), result.dtype, result.shape,
             dim=attributes["dim"], start=attributes["before"], step=attributes["step"],
         )  # fmt: skip
+
+    def overlap_add(self, node: Node) -> Value:
+        return self.traced(partial(overlapped, **node.attributes), *node.inputs)
+
+    def convolution(self, node: Node) -> Value | None:
+        function = convolve.replacement(node)
+        return None if function is None else self.traced(function, *node.inputs)
 
     def reshape(self, node: Node) -> Value | None:
         """A reshape that merges or splits dims of a possibly strided view works on a copy."""

@@ -10,10 +10,11 @@ from ..graph import symbols
 from ..graph.node import Graph, Node, Value
 from ..graph.symbols import Atom
 from ..ops.kinds import Elementwise
+from .convolve import contraction
 from .fuse import Fusion
 from .nest import Nest
 from .schedule import read_again
-from .steps import Step, view_operation
+from .steps import CONTRACTIONS, Step, view_operation
 
 
 @dataclass(frozen=True)
@@ -224,17 +225,19 @@ class Lowering:
         name, *rest = part
         if name in ("expand", "reshape"):
             return (name, self.size_slots(rest[0]))
-        if name == "slice":
+        if name in ("slice", "window"):
             return (name, rest[0], *self.size_slots(rest[1:]))
         return part
 
-    def stored_view(self, value: Value) -> int:
-        """The operand for a value that is stored or a view of a stored value."""
-        chain = []
+    def stored_view(self, value: Value, further: tuple[tuple[Any, ...], ...] = ()) -> int:
+        """The operand for a value that is stored or a view of a stored value, or a further view of
+        it.
+        """
+        chain: list[tuple[Any, ...]] = []
         while value.node is not None and value not in self.buffer and value not in self.reshaped:
             chain.append(view_operation(value.node))
             value = value.node.inputs[0]
-        return self.view(value, tuple(reversed(chain)))
+        return self.view(value, (*reversed(chain), *further))
 
     # -- effects
 
@@ -322,6 +325,10 @@ class Lowering:
         if node.name == "matmul":
             a, b = (self.stored_view(value) for value in node.inputs)
             return ("gemm", a, b, self.stored_view(node.outputs[0]))
+        if node.name in CONTRACTIONS:
+            left, right, result, inner = contraction(node)
+            out = self.stored_view(node.outputs[0], result)
+            return ("contract", self.stored_view(*left), self.stored_view(*right), out, inner)
         if node.name == "random_bits":
             return (
                 "random",

@@ -21,13 +21,15 @@ REDUCTIONS = {
     "argmin": "reduce_argmin",
 }
 SCANS = {"cumsum": "scan_sum", "cumprod": "scan_prod"}
-AFFINE_VIEWS = {"expand", "permute", "reshape", "slice", "flip"}
+AFFINE_VIEWS = {"expand", "permute", "reshape", "slice", "flip", "window"}
 REGION_WRITERS = {"cat", "slice_scatter"}  # their result is written piece by piece
 STEPWISE = REGION_WRITERS | SCANS.keys()  # never absorbed into another nest
 PREDICATES = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"}
 INDIRECT = {"gather", "index"}
 DIVISIONS = {"floor_divide", "remainder", "fmod", "trunc_divide"}  # by zero, they fail for integers
-LIBRARY = {"matmul", "scatter", "scatter_add", "index_put"}
+CONTRACTIONS = {"convolution", "convolution_weight"}
+LIBRARY = {"matmul", "scatter", "scatter_add", "index_put"} | CONTRACTIONS
+GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
 
 Access = tuple[Any, ...]  # per dim of a value: a domain dim, None (index 0), or Computed
 
@@ -155,4 +157,6 @@ def view_operation(node: Node) -> tuple[Any, ...]:
         return ("flip", tuple(attributes["dims"]))
     if node.name == "slice":
         return ("slice", *(attributes[k] for k in ("dim", "start", "step", "length")))
+    if node.name == "window":
+        return ("window", *(attributes[k] for k in ("dim", "length", "step", "taps", "spacing")))
     raise AssertionError(f"{node.name} is no view")

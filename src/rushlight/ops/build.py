@@ -92,6 +92,13 @@ def pad(x: Traced, dim: int, before: Any, size: Any, step: Any = 1) -> Traced:
     return PRIMITIVES["pad"].apply(x, dim=dim, before=before, size=size, step=step)
 
 
+def window(x: Traced, dim: int, length: Any, step: Any, taps: Any, spacing: Any) -> Traced:
+    """``length`` windows of ``taps`` elements each along dim, which becomes two dims."""
+    return PRIMITIVES["window"].apply(
+        x, dim=dim, length=length, step=step, taps=taps, spacing=spacing
+    )
+
+
 def reduce_sum(x: Traced, dims: Sequence[int]) -> Traced:
     """The sum over dims, which stay with size 1."""
     return PRIMITIVES["sum"].apply(x, dims=tuple(sorted(dims)))
@@ -253,4 +260,5 @@ def dims_of(dims: Any, rank: int) -> tuple[int, ...]:
 
 
 BOOL = dtypes.bool
+FLOAT64 = dtypes.float64
 INT64 = dtypes.int64
