@@ -33,6 +33,171 @@ def batch_norm(
 def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
 
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: Any = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    groups: _int = 1,
+) -> Tensor:
+    """Slide weight over the last 1 dims of input, adding up products.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[out, in / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation: how far apart windows, and the elements in one, are.
+        padding: zeros at both ends of each dim; "same" keeps the sizes, "valid" adds none.
+        groups: the channels are split into so many parts, each with its part of the weight.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size + 2 * padding - dilation * (kernel - 1) - 1)
+        // stride + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: Any = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    groups: _int = 1,
+) -> Tensor:
+    """Slide weight over the last 2 dims of input, adding up products.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[out, in / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation: how far apart windows, and the elements in one, are.
+        padding: zeros at both ends of each dim; "same" keeps the sizes, "valid" adds none.
+        groups: the channels are split into so many parts, each with its part of the weight.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size + 2 * padding - dilation * (kernel - 1) - 1)
+        // stride + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: Any = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    groups: _int = 1,
+) -> Tensor:
+    """Slide weight over the last 3 dims of input, adding up products.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[out, in / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation: how far apart windows, and the elements in one, are.
+        padding: zeros at both ends of each dim; "same" keeps the sizes, "valid" adds none.
+        groups: the channels are split into so many parts, each with its part of the weight.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size + 2 * padding - dilation * (kernel - 1) - 1)
+        // stride + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: _int | Sequence[_int] | None = 0,
+    output_padding: _int | Sequence[_int] | None = 0,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] | None = 1,
+) -> Tensor:
+    """The gradient of conv1d with respect to its input.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[in, out / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation, groups: of the convolution of which this is the gradient.
+        padding: how much is cut off at both ends of each dim.
+        output_padding: zeros at the end of each dim.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size - 1) * stride - 2 * padding + dilation *
+        (kernel - 1) + output_padding + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: _int | Sequence[_int] | None = 0,
+    output_padding: _int | Sequence[_int] | None = 0,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] | None = 1,
+) -> Tensor:
+    """The gradient of conv2d with respect to its input.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[in, out / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation, groups: of the convolution of which this is the gradient.
+        padding: how much is cut off at both ends of each dim.
+        output_padding: zeros at the end of each dim.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size - 1) * stride - 2 * padding + dilation *
+        (kernel - 1) + output_padding + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] | None = 1,
+    padding: _int | Sequence[_int] | None = 0,
+    output_padding: _int | Sequence[_int] | None = 0,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] | None = 1,
+) -> Tensor:
+    """The gradient of conv3d with respect to its input.
+
+    Args:
+        input: ``[batch, in, *sizes]``, or without the batch.
+        weight: ``[in, out / groups, *kernel]``.
+        bias: ``[out]``.
+        stride, dilation, groups: of the convolution of which this is the gradient.
+        padding: how much is cut off at both ends of each dim.
+        output_padding: zeros at the end of each dim.
+
+    Returns:
+        ``[batch, out, *lengths]`` with lengths ``(size - 1) * stride - 2 * padding + dilation *
+        (kernel - 1) + output_padding + 1``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not fit.
+    """
+
 def cross_entropy(
     input: Tensor | _Number,
     target: Tensor | _Number,
