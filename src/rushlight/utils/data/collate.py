@@ -55,9 +55,7 @@ def rebuilt(original: Any, parts: Any) -> Any:
         return parts
 
 
-def collate(
-    batch: Any, *, collate_fn_map: Mapping[Any, Callable[..., Any]] | None = None
-) -> Any:
+def collate(batch: Any, *, collate_fn_map: Mapping[Any, Callable[..., Any]] | None = None) -> Any:
     """Combine samples to a batch, by functions that are chosen by the type of the first sample.
 
     Args:
@@ -134,8 +132,8 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Any) -> Any:
-    """Combine samples to a batch: tensors and arrays are stacked, numbers become tensors, containers
-    are combined element by element, strings stay lists.
+    """Combine samples to a batch: tensors and arrays are stacked, numbers become tensors,
+    containers are combined element by element, strings stay lists.
 
     Args:
         batch: a list of samples of one kind.

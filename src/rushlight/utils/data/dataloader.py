@@ -213,8 +213,8 @@ class DataLoader(Generic[T_co]):
         if self._announced is not None and yielded > len(self):
             warnings.warn(
                 f"Length of IterableDataset {self.dataset} was reported to be {self._announced}, "
-                f"but {yielded} batches have been fetched. If there are several workers, each gives "
-                "all samples, unless the data set asks get_worker_info().",
+                f"but {yielded} batches have been fetched. If there are several workers, each "
+                "gives all samples, unless the data set asks get_worker_info().",
                 stacklevel=3,
             )
 
@@ -256,7 +256,9 @@ def check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
 
 def check_worker_count(num_workers: int) -> None:
     """Warn about more workers than processors."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    processors = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
     if processors and num_workers > processors:
         warnings.warn(
             f"This DataLoader will create {num_workers} worker processes, but there are "

@@ -190,15 +190,15 @@ class WorkerIterator:
         sentinels = {process.sentinel: k for k, process in enumerate(self.processes)}
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            found = connection.wait([*by_pipe, *sentinels], left)
+            found: list[Any] = connection.wait([*by_pipe, *sentinels], left)
             for each in found:
                 if each in by_pipe:
                     try:
                         return receive(each)
                     except (EOFError, ConnectionResetError):
-                        self._report_death(by_pipe[each])  # type: ignore[index]
+                        self._report_death(by_pipe[each])
             for each in found:
-                self._report_death(sentinels[each])  # type: ignore[index]
+                self._report_death(sentinels[each])
             if deadline is not None and time.monotonic() >= deadline:
                 self.close()
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")

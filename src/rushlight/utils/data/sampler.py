@@ -104,7 +104,8 @@ class RandomSampler(Sampler[int]):
                 size = (min(32, self.num_samples - start),)
                 yield from randint.operator(0, count, size, generator=generator).tolist()
         elif count:
-            for start in range(0, self.num_samples, count):
+            # One more order than needed is drawn, as in PyTorch: the next pass depends on it.
+            for start in range(0, self.num_samples + 1, count):
                 order = randperm.operator(count, generator=generator).tolist()
                 yield from order[: self.num_samples - start]
 
