@@ -64,17 +64,23 @@ struct Storage {
   void (*release)(Storage *);   // frees data (not the struct); may be null
   PyObject *owner;              // kept alive for borrowed memory (NumPy, DLPack); may be null
   bool inference = false;       // made in inference mode (storage_new sets it from thread_state.inference)
+  Storage *shared = nullptr;    // strong: these are that storage's bytes, with versions of their own (x.data)
 };
 Storage *storage_new(size_t bytes);  // from the caching allocator; sets MemoryError-like error and returns null
 Storage *storage_borrow(void *data, size_t bytes, PyObject *owner, bool readonly);
+Storage *storage_share(Storage *s, uint32_t version);  // the same bytes, counting versions from there
 void storage_free(Storage *s);
 inline void storage_incref(Storage *s) { ++s->references; }
+inline Storage *storage_memory(Storage *s) { return s && s->shared ? s->shared : s; }  // equal: the same bytes
 inline void storage_decref(Storage *s) { if (--s->references == 0) storage_free(s); }
 
 // ---------------------------------------------------------------- tensor
 
 struct Node;
 struct Tensor;
+
+// How a view came about, if writing to it is an error while operators are recorded.
+enum class ViewOrigin : uint8_t { Plain, NoGrad, Inference, SeveralViews, Function };
 
 struct Autograd {               // allocated when a tensor first needs it
   PyObject *grad;               // Tensor or null
@@ -83,16 +89,16 @@ struct Autograd {               // allocated when a tensor first needs it
   bool requires_grad;           // set on leaves
   bool retains_grad;
   Tensor *base;                 // strong; set on differentiable views
-  Meta *base_meta;              // unused unless base is set
   uint32_t view_version;        // views: storage version for which grad_fn holds; see tape_grad_fn
-  bool no_grad_view;            // a view made with grad mode off: may not be written with grad mode on
+  ViewOrigin origin;
+  int16_t grad_dtype;           // of .grad: a DType, kOwnDType or kAnyDType
   Node *accumulator;            // weak: cleared by the node when it dies
   PyObject *hooks;              // leaves: dict of hook dicts, or null
 };
+constexpr int16_t kOwnDType = 0, kAnyDType = -1;  // others: DType + 1
 // The gradient function to read instead of autograd->grad_fn: a view whose base was written since gets a new one.
 // Borrowed; null for leaves (and, with an error set, when memory runs out or the history cannot be told).
 Node *tape_grad_fn(Tensor *t);
-bool tape_view_requires_grad(const Tensor *view);      // slow part of requires_grad
 
 struct Tensor {
   PyObject_HEAD
@@ -120,7 +126,7 @@ Tensor *tensor_new(Meta *meta, Storage *storage, char *data);      // takes both
 Tensor *tensor_empty(Meta *meta);                                    // takes the reference over
 inline bool requires_grad(const Tensor *t) {
   const Autograd *a = t->autograd;
-  return a && (a->requires_grad || a->grad_fn || (a->base && tape_view_requires_grad(t)));
+  return a && (a->requires_grad || a->grad_fn || (a->base && requires_grad(a->base)));
 }
 
 // Layout arithmetic: sizes, strides (elements) and offset (elements) of a view being built.
@@ -134,7 +140,8 @@ bool layout_reshape(Layout &layout, const int64_t *sizes, int ndim);  // false: 
 // ---------------------------------------------------------------- thread state (per Python thread)
 
 struct ThreadState {
-  bool grad_enabled = true;
+  bool grad_enabled = true;     // are operators recorded? Grad mode is on, inference mode is off
+  bool grad_mode = true;
   bool inference = false;
   uint32_t mode_bits = 1;       // part of every key: bit 0 grad mode, bit 1 inference; autocast, active modes ...
 };
@@ -173,13 +180,19 @@ struct Recipe {                 // shared by all nodes that one plan creates
 // caller in the order of recipe->saved (ownership moves). In-place outputs (outputs[j] == inputs[i]) are rebased.
 // Returns -1 with an error set.
 int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, std::vector<SavedValue> &&saved);
-// What every in-place operator must check before writing: leaf rules, inference tensors. -1 with an error set.
-int tape_check_inplace(Tensor *t, const char *name);
+// What every in-place operator must check before writing: leaf rules, views, inference tensors. `recorded`: does a
+// tensor that the new content depends on require a gradient? -1 with an error set.
+int tape_check_inplace(Tensor *t, const char *name, bool recorded);
 // A view made natively: kind says how to turn a gradient of the view into one of the base tensor.
-enum class ViewKind : uint8_t { Reshape, Permute, Expand, Slice, Select, Unsqueeze, Squeeze, AsStrided, Detach, Alias };
+enum class ViewKind : uint8_t {
+  Reshape, Permute, Transpose, T, Expand, Slice, Select, Unsqueeze, Squeeze, AsStrided, Unbind, Detach, Alias
+};
 int tape_record_view(ViewKind kind, Tensor *base, Tensor *view, const std::vector<int64_t> &arguments);
 // An operator's output that aliases an input (after tape_record, if that is called): writes reach the base's history.
-int tape_mark_view(Tensor *base, Tensor *view);
+// `several`: it is one of the views that one call returned.
+int tape_mark_view(Tensor *base, Tensor *view, bool several = false);
+// The views that unbind(base, dim) returned.
+int tape_record_unbind(Tensor *base, PyObject *views, int64_t dim);
 // After a write that no recipe describes because the new values depend on nothing (zero_, fill_ with a number): the
 // tensor's former values get zeros. Nothing happens unless the tensor requires a gradient and grad mode is on.
 int tape_overwrite(Tensor *t, const char *name);

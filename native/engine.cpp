@@ -78,7 +78,7 @@ bool Run::run_node(Task &task, Tensor **given) {
     if (!wanted(tasks_[next])) continue;
     if (results[k]) {
       if (node->custom && !check_user_gradient(results[k].get(), expected_meta(edge.node, edge.index))) return false;
-      if (!conform(results[k], expected_meta(edge.node, edge.index), node_name(node), k)) return false;
+      if (!conform(results[k], edge.node, edge.index, node_name(node), k)) return false;
       if (!deliver(next, edge.index, std::move(results[k]))) return false;
     }
     arrived(next);
@@ -137,6 +137,16 @@ bool Run::execute() {
   return true;
 }
 
+// What hooks asked to be called at the end; that may add more.
+bool Run::run_callbacks() {
+  for (size_t i = 0; i < callbacks_.size(); ++i) {
+    ObjectRef function = ObjectRef::borrow(callbacks_[i].get());
+    ObjectRef done(PyObject_CallNoArgs(function.get()));
+    if (!done) return false;
+  }
+  return true;
+}
+
 PyObject *Run::captured() {
   ObjectRef result(PyTuple_New(Py_ssize_t(targets_.size())));
   for (size_t i = 0; result && i < targets_.size(); ++i) {
@@ -153,16 +163,16 @@ PyObject *Run::captured() {
 
 namespace {
 
-constinit thread_local const Run *current_run = nullptr;
+constinit thread_local Run *current_run = nullptr;
 
 class CurrentRun {
  public:
-  explicit CurrentRun(const Run *run) : previous_(current_run) { current_run = run; }
+  explicit CurrentRun(Run *run) : previous_(current_run) { current_run = run; }
   ~CurrentRun() { current_run = previous_; }
   CurrentRun(const CurrentRun &) = delete;
 
  private:
-  const Run *previous_;
+  Run *previous_;
 };
 
 PyObject *backward_number(PyObject *, PyObject *) {
@@ -180,7 +190,17 @@ PyObject *will_run(PyObject *, PyObject *node) {
 
 PyObject *accumulates(PyObject *, PyObject *) { return PyBool_FromLong(current_run && !current_run->limited()); }
 
+PyObject *queue_callback(PyObject *, PyObject *function) {
+  if (!current_run) {
+    PyErr_SetString(PyExc_RuntimeError, "Final callbacks can only be installed during backward pass.");
+    return nullptr;
+  }
+  current_run->add_callback(function);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
+    {"queue_callback", queue_callback, METH_O, "queue_callback(function): call it when the running pass has ended."},
     {"accumulates", accumulates, METH_NOARGS, "Does the running backward pass add to the .grad of all leaves?"},
     {"backward_number", backward_number, METH_NOARGS, "A number of this thread's running backward pass; -1: none."},
     {"will_run", will_run, METH_O, "Is this node among those that the running backward pass runs?"},
@@ -199,7 +219,7 @@ PyObject *run(PyObject *tensors, PyObject *gradients, PyObject *inputs, Backward
   }
   GradMode mode(options.create_graph);
   CurrentRun current(&run);
-  if (!run.discover() || !run.execute()) return nullptr;
+  if (!run.discover() || !run.execute() || !run.run_callbacks()) return nullptr;
   if (inputs && !options.accumulate) return run.captured();
   return PyTuple_New(0);
 }

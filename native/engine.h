@@ -75,6 +75,8 @@ class Run {
   bool execute();
   PyObject *captured();
   uint64_t number() const { return number_; }
+  void add_callback(PyObject *function) { callbacks_.push_back(ObjectRef::borrow(function)); }
+  bool run_callbacks();
   bool will_run(const Node *node) const {
     const uint32_t task = map_.find(node);
     return task != kAbsent && wanted(tasks_[task]);
@@ -119,14 +121,16 @@ class Run {
   std::vector<Tensor *> buffers_;  // owned
   std::vector<Root> roots_;
   std::vector<Target> targets_;
+  std::vector<ObjectRef> callbacks_;  // called at the end
   std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>, Earlier> ready_;
 };
 
 inline std::string shape_of(const Meta *m) { return format_ints(m->sizes(), m->ndim); }
 // What gradients must look like that arrive at (node, index); null if unknown.
 const Meta *expected_meta(const Node *node, uint32_t index);
-// Brings a gradient into the shape and dtype of what it is the gradient of; false with an error set.
-bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t index);
+// Brings a gradient into the shape and dtype of what it is the gradient of: output number `output` of the node `to`.
+// False with an error set.
+bool conform(TensorRef &gradient, const Node *to, uint32_t output, const char *from, size_t index);
 // May a Python function return this gradient? False with an error set.
 bool check_user_gradient(const Tensor *gradient, const Meta *expected);
 

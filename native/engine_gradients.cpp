@@ -20,8 +20,12 @@ const Meta *expected_meta(const Node *node, uint32_t index) {
   return index < node->metas.count ? node->metas.items[index] : nullptr;
 }
 
-bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t index) {
-  if (!expected || gradient->meta == expected) return true;
+bool conform(TensorRef &gradient, const Node *to, uint32_t output, const char *from, size_t index) {
+  const Meta *expected = expected_meta(to, output);
+  if (!expected) return true;
+  const DType dtype = to->kind == NodeKind::Accumulate ? gradient_dtype(to->leaf, gradient->meta->dtype)
+                                                       : expected->dtype;
+  if (gradient->meta == expected && dtype == expected->dtype) return true;
   if (!same_sizes(gradient->meta, expected)) {
     if (!can_expand(expected, gradient->meta)) {
       PyErr_Format(PyExc_RuntimeError,
@@ -38,11 +42,11 @@ bool conform(TensorRef &gradient, const Meta *expected, const char *from, size_t
                  "of the value it is the gradient of", from, index);
     return false;
   }
-  if (is_complex(gradient->meta->dtype) && !is_complex(expected->dtype)) {
+  if (is_complex(gradient->meta->dtype) && !is_complex(dtype)) {
     gradient = call_operator("real", {as_object(gradient.get())});
   }
-  if (gradient && gradient->meta->dtype != expected->dtype) {
-    gradient = call_operator("to", {as_object(gradient.get()), dtype_object(expected->dtype)});
+  if (gradient && gradient->meta->dtype != dtype) {
+    gradient = call_operator("to", {as_object(gradient.get()), dtype_object(dtype)});
   }
   return bool(gradient);
 }

@@ -68,7 +68,7 @@ bool Run::add_root(size_t i, PyObject *object, PyObject *given) {
     const Meta *expected = expected_meta(from, from_index);
     TensorRef gradient = expected ? root_gradient(i, expected, given) : TensorRef();
     if (!expected) PyErr_Format(PyExc_RuntimeError, "element %zu of tensors is an edge that no gradient can take", i);
-    if (!gradient || !conform(gradient, expected, "backward", i)) return false;
+    if (!gradient || !conform(gradient, from, from_index, "backward", i)) return false;
     roots_.push_back({task_of(from), from_index, std::move(gradient)});
     return true;
   }
@@ -85,7 +85,7 @@ bool Run::add_root(size_t i, PyObject *object, PyObject *given) {
     return false;
   }
   TensorRef gradient = root_gradient(i, root->meta, given);
-  if (!gradient || !conform(gradient, root->meta, "backward", i)) return false;
+  if (!gradient || !conform(gradient, node.get(), edge.index, "backward", i)) return false;
   roots_.push_back({task_of(node.get()), edge.index, std::move(gradient)});
   return true;
 }
@@ -103,7 +103,9 @@ bool Run::add_target(PyObject *object) {
   }
   Tensor *t = as_tensor(object);
   if (!requires_grad(t)) {
-    PyErr_SetString(PyExc_RuntimeError, "One of the differentiated Tensors does not require grad");
+    PyErr_SetString(PyExc_RuntimeError, options_.accumulate
+                                            ? "can't retain_grad on Tensor that has requires_grad=False"
+                                            : "One of the differentiated Tensors does not require grad");
     return false;
   }
   Node *node = tape_grad_fn(t);

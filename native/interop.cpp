@@ -301,7 +301,7 @@ PyObject *core_set_data(PyObject *, PyObject *args) {
 PyObject *core_same_storage(PyObject *, PyObject *args) {
   PyObject *a, *b;
   if (!PyArg_ParseTuple(args, "O!O!:same_storage", &TensorType, &a, &TensorType, &b)) return nullptr;
-  return PyBool_FromLong(as_tensor(a)->storage == as_tensor(b)->storage);
+  return PyBool_FromLong(storage_memory(as_tensor(a)->storage) == storage_memory(as_tensor(b)->storage));
 }
 
 PyMethodDef functions[] = {

@@ -33,9 +33,9 @@ PyObject *get_nbytes(PyObject *self, void *) {
 
 // ---------------------------------------------------------------- transposes
 
-PyObject *permuted(PyObject *self, const int *dims) {
+PyObject *permuted(PyObject *self, const int *dims, ViewKind kind) {
   Tensor *t = as_tensor(self);
-  if (tensor_exact(self) || !registered("permute")) return view_permute(t, dims);
+  if (tensor_exact(self) || !registered("permute")) return view_permute(t, dims, kind);
   int64_t values[kMaxDims];
   for (int i = 0; i < t->meta->ndim; ++i) values[i] = dims[i];
   Reference order(int_tuple(values, t->meta->ndim));
@@ -48,7 +48,7 @@ PyObject *get_T(PyObject *self, void *) {
   const int ndim = as_tensor(self)->meta->ndim;
   int dims[kMaxDims];
   for (int i = 0; i < ndim; ++i) dims[i] = ndim - 1 - i;
-  return permuted(self, dims);
+  return permuted(self, dims, ViewKind::Permute);
 }
 
 PyObject *get_mT(PyObject *self, void *) {
@@ -60,20 +60,28 @@ PyObject *get_mT(PyObject *self, void *) {
   int dims[kMaxDims];
   for (int i = 0; i < ndim; ++i) dims[i] = i;
   std::swap(dims[ndim - 2], dims[ndim - 1]);
-  return permuted(self, dims);
+  return permuted(self, dims, ViewKind::Transpose);
 }
 
 // ---------------------------------------------------------------- automatic differentiation
 
+bool is_leaf(Tensor *t) { return !tape_grad_fn(t); }
+
 PyObject *get_requires_grad(PyObject *self, void *) { return PyBool_FromLong(requires_grad(as_tensor(self))); }
 
 int set_requires_grad(PyObject *self, PyObject *value, void *) {
-  if (value && PyBool_Check(value)) return tensor_set_requires_grad(as_tensor(self), value == Py_True);
-  PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
-  return -1;
+  if (!value || !PyBool_Check(value)) {
+    PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
+    return -1;
+  }
+  if (value == Py_True && !is_leaf(as_tensor(self))) {  // requires_grad_() lets this pass
+    if (!PyErr_Occurred()) {
+      PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.");
+    }
+    return -1;
+  }
+  return tensor_set_requires_grad(as_tensor(self), value == Py_True);
 }
-
-bool is_leaf(Tensor *t) { return !tape_grad_fn(t); }
 
 PyObject *get_is_leaf(PyObject *self, void *) {
   const bool leaf = is_leaf(as_tensor(self));
@@ -109,11 +117,11 @@ bool check_grad(const Tensor *t, PyObject *value) {
   const Meta *own = t->meta, *other = as_tensor(value)->meta;
   if (as_tensor(value) == t) {
     PyErr_SetString(PyExc_RuntimeError, "can't assign Variable as its own grad");
-  } else if (own->dtype != other->dtype) {
+  } else if (const DType dtype = gradient_dtype(t, other->dtype); dtype != other->dtype) {
     PyErr_Format(PyExc_RuntimeError,
-                 "attempting to assign a gradient with dtype '%s' to a tensor with dtype '%s'. Please ensure that the "
-                 "gradient and the tensor have the same dtype",
-                 dtype_name(other->dtype), dtype_name(own->dtype));
+                 "attempting to assign a gradient with dtype '%s' to a tensor with grad_dtype '%s'. The gradient must "
+                 "be of the tensor's grad_dtype, by default the tensor's dtype; set grad_dtype to allow another",
+                 dtype_name(other->dtype), dtype_name(dtype));
   } else if (own->device != other->device) {
     PyErr_SetString(PyExc_RuntimeError,
                     "attempting to assign a gradient located on one device to a tensor located on another");
@@ -160,28 +168,84 @@ PyObject *get_base(PyObject *self, void *) {
   return Py_NewRef(t->autograd && t->autograd->base ? as_object(t->autograd->base) : Py_None);
 }
 
-PyObject *get_version(PyObject *self, void *) { return PyLong_FromUnsignedLong(as_tensor(self)->storage->version); }
+PyObject *get_version(PyObject *self, void *) {
+  const Storage *storage = as_tensor(self)->storage;
+  if (!storage->inference) return PyLong_FromUnsignedLong(storage->version);
+  PyErr_SetString(PyExc_RuntimeError, "Inference tensors do not track version counter.");
+  return nullptr;
+}
 
 PyObject *get_data(PyObject *self, void *) {
   Tensor *t = as_tensor(self);
+  Storage *storage = storage_share(t->storage, 0);
+  if (!storage) return nullptr;
   meta_incref(t->meta);
-  storage_incref(t->storage);
-  return as_object(tensor_new(t->meta, t->storage, t->data));
+  return as_object(tensor_new(t->meta, storage, t->data));
 }
 
 int set_data(PyObject *self, PyObject *value, void *) { return tensor_set_data(as_tensor(self), value); }
 
-}  // namespace
-
-int tensor_set_requires_grad(Tensor *t, bool required) {
+PyObject *get_grad_dtype(PyObject *self, void *) {
+  Tensor *t = as_tensor(self);
   if (!is_leaf(t)) {
-    PyErr_Format(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.%s",
-                 required ? ""
-                          : " If you want to use a computed variable in a subgraph that doesn't require "
-                            "differentiation use var_no_grad = var.detach().");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "grad_dtype can only be accessed on leaf tensors.");
+    return nullptr;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  const int16_t kept = t->autograd ? t->autograd->grad_dtype : kOwnDType;
+  if (kept == kAnyDType) Py_RETURN_NONE;
+  return Py_XNewRef(dtype_object(kept == kOwnDType ? t->meta->dtype : DType(kept - 1)));
+}
+
+int set_grad_dtype(PyObject *self, PyObject *value, void *) {
+  Tensor *t = as_tensor(self);
+  if (!is_leaf(t)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "grad_dtype can only be set on leaf tensors.");
     return -1;
   }
   if (PyErr_Occurred()) return -1;
+  int16_t wanted = kAnyDType;
+  if (value && value != Py_None) {
+    Reference code(PyObject_GetAttrString(value, "code"));
+    DType dtype;
+    const long number = code ? PyLong_AsLong(code.get()) : -1;
+    if (PyErr_Occurred() || !dtype_from_code(number, &dtype)) {
+      PyErr_Format(PyExc_RuntimeError, "grad_dtype must be a dtype or None, but is of type '%s'",
+                   Py_TYPE(value)->tp_name);
+      return -1;
+    }
+    const PyObject *grad = t->autograd ? t->autograd->grad : nullptr;
+    if (grad && reinterpret_cast<const Tensor *>(grad)->meta->dtype != dtype) {
+      PyErr_Format(PyExc_RuntimeError,
+                   "Cannot set grad_dtype to 'torch.%s' because there is already a gradient with dtype 'torch.%s'. "
+                   "Clear it first (.grad = None)",
+                   dtype_name(dtype), dtype_name(reinterpret_cast<const Tensor *>(grad)->meta->dtype));
+      return -1;
+    }
+    wanted = int16_t(int(dtype) + 1);
+  }
+  if (!tensor_autograd(t)) return -1;
+  t->autograd->grad_dtype = wanted;
+  return 0;
+}
+
+}  // namespace
+
+int tensor_set_requires_grad(Tensor *t, bool required) {
+  if (!required && !is_leaf(t)) {
+    if (!PyErr_Occurred()) {
+      PyErr_SetString(PyExc_RuntimeError,
+                      "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                      "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    }
+    return -1;
+  }
+  if (required && t->storage->inference && !thread_state.inference) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Please "
+                    "clone() it to get a normal tensor.");
+    return -1;
+  }
   if (required && !is_differentiable(t->meta->dtype)) {
     PyErr_SetString(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
     return -1;
@@ -193,9 +257,12 @@ int tensor_set_requires_grad(Tensor *t, bool required) {
 }
 
 int tensor_set_data(Tensor *t, PyObject *value) {
-  if (!value || !tensor_check(value)) {
-    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s",
-                 value ? Py_TYPE(value)->tp_name : "nothing");
+  if (!value) {
+    PyErr_SetString(PyExc_RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!");
+    return -1;
+  }
+  if (!tensor_check(value)) {
+    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s", Py_TYPE(value)->tp_name);
     return -1;
   }
   Tensor *other = as_tensor(value);
@@ -204,13 +271,20 @@ int tensor_set_data(Tensor *t, PyObject *value) {
                     "data set to a tensor that requires gradients must be floating point or complex dtype");
     return -1;
   }
+  // The tensor keeps its version counter: what was saved of it does not count as changed.
+  const bool same_memory = storage_memory(t->storage) == storage_memory(other->storage);
+  if (!same_memory && other->storage->references == 1 && Py_REFCNT(other) == 1 && !other->weakrefs) {
+    other->storage->version = t->storage->version;  // a temporary: nobody else counts its versions
+    storage_incref(other->storage);
+    storage_decref(std::exchange(t->storage, other->storage));
+  } else if (!same_memory) {
+    Storage *storage = storage_share(other->storage, t->storage->version);
+    if (!storage) return -1;
+    storage_decref(std::exchange(t->storage, storage));
+  }
   meta_incref(other->meta);
-  storage_incref(other->storage);
-  Meta *meta = std::exchange(t->meta, other->meta);
-  Storage *storage = std::exchange(t->storage, other->storage);
+  meta_decref(std::exchange(t->meta, other->meta));
   t->data = other->data;
-  meta_decref(meta);
-  storage_decref(storage);
   return 0;
 }
 
@@ -226,6 +300,7 @@ PyGetSetDef tensor_properties[] = {
     {"requires_grad", get_requires_grad, set_requires_grad, "Whether gradients are computed for this tensor.", nullptr},
     {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made this tensor.", nullptr},
     {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", nullptr},
+    {"grad_dtype", get_grad_dtype, set_grad_dtype, "The dtype of a leaf's .grad; None: any.", nullptr},
     {"grad_fn", get_grad_fn, nullptr, "The node of the tape that made this tensor, or None.", nullptr},
     {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this tensor is.", nullptr},
     {"retains_grad", get_retains_grad, nullptr, "Whether backward() keeps this non-leaf tensor's gradient.", nullptr},

@@ -1,4 +1,8 @@
 // Replaying an instance: allocate, run the launches, count versions, record the tape, build the result.
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 #include "instance.h"
 #include "tape.h"
 #include "tensor.h"
@@ -43,6 +47,7 @@ class Replay {
   // ---------------------------------------------------------------- before anything is written
 
   bool check_mutated() {
+    const bool recorded = plan_.recipe != nullptr;
     for (int i : plan_.mutated) {
       Tensor *tensor = call_.tensors[i];
       if (tensor->storage->readonly) {
@@ -51,7 +56,7 @@ class Replay {
                      "performing the operation.", name_);
         return false;
       }
-      if (tape_check_inplace(tensor, name_) < 0) return false;
+      if (tape_check_inplace(tensor, name_, recorded || requires_grad(tensor)) < 0) return false;
     }
     return true;
   }
@@ -192,12 +197,18 @@ class Replay {
     return true;
   }
 
+  // Does the operator return several views at once?
+  bool splits() const {
+    static constexpr const char *names[] = {"split", "split_with_sizes", "chunk", "unbind"};
+    return std::any_of(std::begin(names), std::end(names), [this](const char *n) { return !std::strcmp(n, name_); });
+  }
+
   bool mark_views() {
     for (size_t j = 0; j < plan_.outputs.size(); ++j) {
       if (plan_.outputs[j].kind != Output::View) continue;
       int buffer = plan_.views[plan_.outputs[j].index].buffer;
       if (buffer >= int(inputs_)) continue;
-      if (tape_mark_view(call_.tensors[buffer], reinterpret_cast<Tensor *>(outputs_[j])) < 0) return false;
+      if (tape_mark_view(call_.tensors[buffer], reinterpret_cast<Tensor *>(outputs_[j]), splits()) < 0) return false;
     }
     return true;
   }

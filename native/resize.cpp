@@ -9,11 +9,12 @@ namespace {
 
 // Give the tensor storage of `bytes` that begins with the old one's content and goes on counting its version.
 int grow_storage(Tensor *t, size_t bytes) {
-  if (t->storage->owner || t->storage->readonly) {
+  const Storage *memory = storage_memory(t->storage);
+  if (memory->owner || memory->readonly) {
     PyErr_SetString(PyExc_RuntimeError, "Trying to resize storage that is not resizable");
     return -1;
   }
-  if (t->storage->references > 1) {
+  if (t->storage->references > 1 || memory->references > 1) {
     PyErr_SetString(PyExc_RuntimeError,
                     "resize_: the tensor shares its memory with other tensors, which cannot grow with it. Please "
                     "clone() it first");

@@ -242,9 +242,9 @@ bool is_mutated(const Call &call, int tensor) {
 
 bool find_aliases_directly(const char *name, Call &call) {
   for (int mutated : call.mutated) {
-    const Storage *storage = call.tensors[mutated]->storage;
+    const Storage *storage = storage_memory(call.tensors[mutated]->storage);
     for (int other = 0; other < int(call.tensors.size()); ++other) {
-      if (other == mutated || !storage || call.tensors[other]->storage != storage) continue;
+      if (other == mutated || !storage || storage_memory(call.tensors[other]->storage) != storage) continue;
       if (other < mutated && is_mutated(call, other)) continue;  // each pair once
       if (!add_alias(name, call, mutated, other)) return false;
     }
@@ -258,12 +258,12 @@ bool find_aliases_by_storage(const char *name, Call &call) {
   for (int i = 0; i < int(call.tensors.size()); ++i) {
     if (call.tensors[i]->storage) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::make_pair(call.tensors[a]->storage, a) < std::make_pair(call.tensors[b]->storage, b);
-  });
+  auto memory = [&call](int i) { return storage_memory(call.tensors[i]->storage); };
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return std::make_pair(memory(a), a) < std::make_pair(memory(b), b); });
   for (size_t begin = 0, end; begin < order.size(); begin = end) {
     for (end = begin + 1; end < order.size(); ++end) {
-      if (call.tensors[order[end]]->storage != call.tensors[order[begin]]->storage) break;
+      if (memory(order[end]) != memory(order[begin])) break;
     }
     for (size_t a = begin; a < end && end - begin > 1; ++a) {
       if (!is_mutated(call, order[a])) continue;

@@ -67,12 +67,25 @@ Storage *storage_borrow(void *data, size_t bytes, PyObject *owner, bool readonly
   return s;
 }
 
+Storage *storage_share(Storage *s, uint32_t version) {
+  Storage *memory = storage_memory(s);
+  Storage *alias = struct_new(memory->data, memory->bytes, nullptr, nullptr, memory->readonly);
+  if (!alias) return nullptr;
+  storage_incref(memory);
+  alias->shared = memory;
+  alias->version = version;
+  alias->inference = memory->inference;
+  return alias;
+}
+
 Storage *storage_without_data(size_t bytes) { return struct_new(nullptr, bytes, nullptr, nullptr, false); }
 
 void storage_free(Storage *s) {
   if (s->release) s->release(s);
   PyObject *owner = s->owner;
+  Storage *shared = s->shared;
   struct_free(s);
+  if (shared) storage_decref(shared);
   Py_XDECREF(owner);  // last: may run Python code
 }
 
@@ -152,8 +165,8 @@ PyTypeObject UntypedStorageType = [] {
 PyObject *storage_handle_new(Storage *storage, int device) {
   auto *handle = PyObject_New(UntypedStorage, &UntypedStorageType);
   if (!handle) return nullptr;
-  storage_incref(storage);
-  handle->storage = storage;
+  handle->storage = storage_memory(storage);
+  storage_incref(handle->storage);
   handle->device = device;
   return reinterpret_cast<PyObject *>(handle);
 }

@@ -1,6 +1,7 @@
 // The tape: a graph of nodes, each able to turn gradients of an operator's outputs into gradients of its inputs.
-// tape.cpp records, tape_node.cpp owns the Node type, tape_saved.cpp packs and unpacks saved values, tape_apply.cpp
-// computes a node's gradients, engine*.cpp run the backward pass, tape_python.cpp is the interface to Python.
+// tape.cpp records, tape_views.cpp keeps the history of views, tape_node.cpp owns the Node type, tape_saved.cpp packs
+// and unpacks saved values, tape_apply.cpp computes a node's gradients, engine*.cpp run the backward pass,
+// tape_python.cpp is the interface to Python.
 #pragma once
 #include "tensor.h"
 
@@ -145,10 +146,17 @@ int init_node(PyObject *module);
 // tape.cpp
 bool edge_of(Tensor *t, Edge *edge);          // the edge that gradients of t take; false with an error set
 int tape_set_history(Tensor *t, Node *node, uint32_t index);  // also moves what retain_grad() asked for
+int move_retained(Tensor *t, Node *to, uint32_t index);       // that alone
 // Output `index` of the node was written into t, to whose former value edge `self_edge` of the node leads (-1: none).
 int tape_write_history(Tensor *t, Node *node, uint32_t index, int32_t self_edge);
 NodeExtras::TensorHooks *tensor_hooks(Node *node, uint32_t index);  // added if absent; null with an error set
 Node *accumulator_of(Tensor *leaf);           // new reference
+
+// tape_views.cpp
+extern constinit thread_local PyObject *write_observer;  // called with a tensor before it is written, or null
+int tensor_detach_in_place(Tensor *t);                     // Tensor.detach_(); -1 with an error set
+// The tensor becomes what `view`, a view of it, is: for transpose_() and the like. The view's node is renamed.
+int tensor_take_view(Tensor *t, Tensor *view, const char *name);
 
 // tape_saved.cpp
 void saved_release(SavedValue &value);
@@ -224,5 +232,6 @@ class GradMode {
   bool previous_;
 };
 void set_grad_enabled(bool enabled);
+void set_inference_mode(bool enabled);
 
 }  // namespace rushlight

@@ -221,12 +221,47 @@ TensorRef as_strided_gradient(Node *node, Tensor *g) {
   return sum ? reshape(sum.get(), sizes_of(base)) : TensorRef();
 }
 
-TensorRef view_gradient(Node *node, Tensor *g) {
+// The gradients of all views of an unbind(), one of which is defined, as one of the base.
+TensorRef unbind_gradient(Node *node, Tensor *const *given) {
+  const size_t dim = size_t(node->arguments[0]);
+  Tensor *const *end = given + node->input_count;
+  Tensor *first = *std::find_if(given, end, [](Tensor *t) { return t != nullptr; });
+  const bool complete = std::find(given, end, nullptr) == end;
+  if (std::all_of(given, end, [](Tensor *t) { return !t || native_arithmetic(t); })) {
+    TensorRef whole = tensor_shaped(first->meta->dtype, node->base_meta, !complete);
+    if (!whole) return {};
+    Layout layout = layout_of(whole->meta);
+    const int64_t step = layout.strides[dim];
+    layout.sizes.erase(layout.sizes.begin() + int64_t(dim));
+    layout.strides.erase(layout.strides.begin() + int64_t(dim));
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      layout.offset = int64_t(i) * step;
+      TensorRef region = given[i] ? tensor_alias(whole.get(), layout) : TensorRef();
+      if (region) copy_into(region.get(), given[i]);
+      else if (given[i]) return {};
+    }
+    return whole;
+  }
+  ObjectRef list(PyList_New(Py_ssize_t(node->input_count))), number(PyLong_FromSize_t(dim));
+  if (!list || !number) return {};
+  TensorRef zeros;
+  if (!complete && !(zeros = tensor_shaped(first->meta->dtype, first->meta, true))) return {};
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    Tensor *item = given[i] ? given[i] : zeros.get();
+    PyList_SET_ITEM(list.get(), Py_ssize_t(i), Py_NewRef(as_object(item)));
+  }
+  return call_operator("stack", {list.get(), number.get()});
+}
+
+TensorRef view_gradient(Node *node, Tensor *const *given) {
+  Tensor *g = given[0];
   switch (node->view_kind) {
     case ViewKind::Reshape:
     case ViewKind::Unsqueeze:
     case ViewKind::Squeeze: return reshape(g, sizes_of(node->base_meta));
-    case ViewKind::Permute: return permute_gradient(node, g);
+    case ViewKind::Permute:
+    case ViewKind::Transpose:
+    case ViewKind::T: return permute_gradient(node, g);
     case ViewKind::Expand: {
       ObjectRef sizes(int_tuple(node->base_meta->sizes(), node->base_meta->ndim));
       return sizes ? call_operator("sum_to_size", {as_object(g), sizes.get()}) : TensorRef();
@@ -234,6 +269,7 @@ TensorRef view_gradient(Node *node, Tensor *g) {
     case ViewKind::Slice:
     case ViewKind::Select: return slice_gradient(node, g);
     case ViewKind::AsStrided: return as_strided_gradient(node, g);
+    case ViewKind::Unbind: return unbind_gradient(node, given);
     case ViewKind::Detach:
     case ViewKind::Alias: break;
   }
@@ -415,7 +451,7 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
   switch (node->kind) {
     case NodeKind::Recipe: return apply_recipe(node, given, results);
     case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results);
-    case NodeKind::View: return bool(results[0] = view_gradient(node, given[0]));
+    case NodeKind::View: return bool(results[0] = view_gradient(node, given));
     case NodeKind::Overwrite: return bool(results[0] = tensor_shaped(given[0]->meta->dtype, given[0]->meta, true));
     default: return true;
   }
@@ -423,7 +459,7 @@ bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
 
 void node_release(Node *node) {
   if (!node->shared && node_holds_tensors(node)) node_release_saved(node);
-  if (node->custom && !node->shared) node->released = true;
+  if (node->custom && !node->shared) node->released = true;  // ctx.saved_tensors must not be read any more
   if (node->kind == NodeKind::CopySlices && node->slices) {
     Node *function = node->slices->function;
     node->slices->function = nullptr;

@@ -78,8 +78,13 @@ PyObject *attach(PyObject *self, PyObject *args) {
     PyErr_SetString(PyExc_IndexError, "attach(): the function has fewer inputs or outputs");
     return nullptr;
   }
-  if (written && tape_check_inplace(t, node_name(node)) < 0) return nullptr;
+  if (written && tape_check_inplace(t, node_name(node), true) < 0) return nullptr;
   if ((written ? tape_write_history(t, node, index, edge) : tape_set_history(t, node, index)) < 0) return nullptr;
+  if (!written && t->autograd->base) {
+    uint32_t outputs = 0;
+    for (const Meta *meta : node->metas) outputs += meta && is_differentiable(meta->dtype);
+    t->autograd->origin = outputs > 1 ? ViewOrigin::SeveralViews : ViewOrigin::Function;
+  }
   Py_RETURN_NONE;
 }
 

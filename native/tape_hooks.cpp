@@ -94,23 +94,22 @@ ObjectRef tuple_of_gradients(const std::vector<Tensor *> &gradients) {
   return tuple;
 }
 
-// Replaces gradients by what a node's hook returned: None, one tensor for one gradient, or a tuple.
+// Replaces gradients by what a node's hook returned: None or a tuple.
 bool take_replacements(PyObject *function, PyObject *result, std::vector<Tensor *> &gradients) {
   if (result == Py_None) return true;
-  ObjectRef items = tensor_check(result) ? ObjectRef(PyTuple_Pack(1, result)) : ObjectRef::borrow(result);
-  if (!items) return false;
-  if (!PyTuple_Check(items.get())) {
-    PyErr_Format(PyExc_TypeError, "expected a tuple of tensors, but hook returned '%s'", Py_TYPE(result)->tp_name);
+  if (!PyTuple_Check(result)) {
+    PyErr_Format(PyExc_TypeError, "expected tuple, but hook returned '%s': return one gradient for each, or None",
+                 Py_TYPE(result)->tp_name);
     return false;
   }
-  if (size_t(PyTuple_GET_SIZE(items.get())) != gradients.size()) {
+  if (size_t(PyTuple_GET_SIZE(result)) != gradients.size()) {
     ObjectRef holder;
     PyErr_Format(PyExc_RuntimeError, "hook '%s' has returned an incorrect number of values (got %zd, but expected %zu)",
-                 name_of(function, holder), PyTuple_GET_SIZE(items.get()), gradients.size());
+                 name_of(function, holder), PyTuple_GET_SIZE(result), gradients.size());
     return false;
   }
   for (size_t i = 0; i < gradients.size(); ++i) {
-    PyObject *item = PyTuple_GET_ITEM(items.get(), Py_ssize_t(i));
+    PyObject *item = PyTuple_GET_ITEM(result, Py_ssize_t(i));
     if (item != Py_None && !check_replacement(function, gradients[i], item)) return false;
     Tensor *old = gradients[i];
     gradients[i] = item == Py_None ? nullptr : as_tensor(Py_NewRef(item));
@@ -179,6 +178,12 @@ PyObject *register_post_accumulate_grad_hook(PyObject *, PyObject *args) {
   return PyErr_Occurred() ? nullptr : add_leaf_hook(t, kPostAccumulate, function);
 }
 
+PyObject *hooks_of_leaf(PyObject *, PyObject *object) {
+  if (!expect_tensor(object, "leaf_hooks")) return nullptr;
+  PyObject *hooks = leaf_hooks(as_tensor(object), kTensorHooks);
+  return Py_NewRef(hooks ? hooks : Py_None);
+}
+
 PyObject *retain_grad(PyObject *, PyObject *object) {
   if (!expect_tensor(object, "retain_grad") || retain_gradient(as_tensor(object)) < 0) return nullptr;
   Py_RETURN_NONE;
@@ -189,6 +194,7 @@ PyMethodDef functions[] = {
      "register_hook(tensor, function): call function(gradient) whenever the tensor's gradient is computed."},
     {"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook, METH_VARARGS,
      "register_post_accumulate_grad_hook(leaf, function): call function(leaf) after its .grad was added to."},
+    {"leaf_hooks", hooks_of_leaf, METH_O, "leaf_hooks(leaf): the dict of its hooks, or None."},
     {"retain_grad", retain_grad, METH_O, "retain_grad(tensor): backward sets .grad of this tensor that is not a leaf."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -287,7 +293,8 @@ bool run_post_accumulate_hooks(Tensor *leaf) {
     ObjectRef result(PyObject_CallOneArg(PyList_GET_ITEM(functions.get(), i), as_object(leaf)));
     if (!result) return false;
     if (result.get() != Py_None) {
-      PyErr_SetString(PyExc_RuntimeError, "Tensor post accumulate grad hooks should return None.");
+      PyErr_Format(PyExc_TypeError, "post accumulate grad hooks should return None, but hook returned '%s'",
+                   Py_TYPE(result.get())->tp_name);
       return false;
     }
   }

@@ -41,10 +41,16 @@ void forget_accumulator(Node *node) {
   if (node->leaf->autograd->accumulator == node) node->leaf->autograd->accumulator = nullptr;
 }
 
+void release_saved(Node *node) {
+  std::vector<SavedValue> saved;
+  saved.swap(node->saved);
+  for (SavedValue &value : saved) saved_release(value);
+}
+
 // References that can be part of a cycle.
 void release_references(Node *node) {
   release_edges(node);
-  node_release_saved(node);
+  release_saved(node);
   release_extras(node);
   if (node->kind == NodeKind::Accumulate) {
     Tensor *leaf = node->leaf;
@@ -140,7 +146,9 @@ PyObject *node_repr(PyObject *self) {
 // ---------------------------------------------------------------- attributes
 
 PyObject *method_name(PyObject *self, PyObject *) {
-  return PyUnicode_FromString(node_name(reinterpret_cast<Node *>(self)));
+  const Node *node = reinterpret_cast<Node *>(self);
+  const bool of_engine = node->kind == NodeKind::Accumulate || node->kind == NodeKind::CopySlices;
+  return PyUnicode_FromFormat("%s%s", of_engine ? "torch::autograd::" : "", node_name(node));  // as PyTorch says
 }
 
 PyObject *get_next_functions(PyObject *self, void *) {
@@ -296,12 +304,8 @@ bool node_holds_tensors(const Node *node) {
 }
 
 void node_release_saved(Node *node) {
-  std::vector<SavedValue> saved;
-  saved.swap(node->saved);
-  for (SavedValue &value : saved) {
-    if (value.kind != SavedValue::Object) node->released = true;
-    saved_release(value);
-  }
+  node->released = true;
+  release_saved(node);
 }
 
 void recipe_decref(Recipe *recipe) {

@@ -33,19 +33,18 @@ PyObject *core_run_backward(PyObject *, PyObject *args) {
 PyObject *core_set_grad_enabled(PyObject *, PyObject *value) {
   const int enabled = PyObject_IsTrue(value);
   if (enabled < 0) return nullptr;
-  const bool previous = thread_state.grad_enabled;
+  const bool previous = thread_state.grad_mode;
   set_grad_enabled(enabled);
   return PyBool_FromLong(previous);
 }
 
-PyObject *core_is_grad_enabled(PyObject *, PyObject *) { return PyBool_FromLong(thread_state.grad_enabled); }
+PyObject *core_is_grad_enabled(PyObject *, PyObject *) { return PyBool_FromLong(thread_state.grad_mode); }
 
 PyObject *core_set_inference_mode(PyObject *, PyObject *value) {
   const int enabled = PyObject_IsTrue(value);
   if (enabled < 0) return nullptr;
   const bool previous = thread_state.inference;
-  thread_state.inference = enabled;
-  thread_state.mode_bits = (thread_state.mode_bits & ~2u) | uint32_t(enabled) << 1;
+  set_inference_mode(enabled);
   return PyBool_FromLong(previous);
 }
 
@@ -110,7 +109,46 @@ PyObject *attach_node(PyObject *, PyObject *args) {
   return as_object(node.release());
 }
 
+// ---------------------------------------------------------------- tensors changed in place
+
+PyObject *detach_in_place(PyObject *, PyObject *object) {
+  if (!tensor_check(object)) {
+    PyErr_Format(PyExc_TypeError, "detach_(): expected a tensor, got '%s'", Py_TYPE(object)->tp_name);
+    return nullptr;
+  }
+  return tensor_detach_in_place(as_tensor(object)) < 0 ? nullptr : Py_NewRef(object);
+}
+
+PyObject *check_inplace(PyObject *, PyObject *args) {
+  PyObject *tensor;
+  const char *name;
+  if (!PyArg_ParseTuple(args, "O!s:check_inplace", &TensorType, &tensor, &name)) return nullptr;
+  if (tape_check_inplace(as_tensor(tensor), name, requires_grad(as_tensor(tensor))) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject *take_view(PyObject *, PyObject *args) {
+  PyObject *tensor, *view;
+  const char *name;
+  if (!PyArg_ParseTuple(args, "O!O!s:take_view", &TensorType, &tensor, &TensorType, &view, &name)) return nullptr;
+  if (tensor_take_view(as_tensor(tensor), as_tensor(view), name) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject *observe_writes(PyObject *, PyObject *observer) {
+  ObjectRef previous = ObjectRef::borrow(write_observer ? write_observer : Py_None);
+  Py_XSETREF(write_observer, observer == Py_None ? nullptr : Py_NewRef(observer));
+  return previous.release();
+}
+
 PyMethodDef functions[] = {
+    {"detach_in_place", detach_in_place, METH_O, "detach_in_place(tensor): cut the tensor off from its history."},
+    {"check_inplace", check_inplace, METH_VARARGS, "check_inplace(tensor, name): raise if the tensor may not be written."},
+    {"take_view", take_view, METH_VARARGS,
+     "take_view(tensor, view, name): give the tensor the layout and history of a view of it, under another name."},
+    {"observe_writes", observe_writes, METH_O,
+     "observe_writes(function): in this thread, call it with each tensor that is about to be written; None: no more. "
+     "The former function."},
     {"run_backward", core_run_backward, METH_VARARGS,
      "run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad): "
      "the gradients of inputs, or () when they are accumulated into leaves."},

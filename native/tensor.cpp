@@ -149,7 +149,6 @@ void drop_autograd(Tensor *t) {
   Py_XDECREF(reinterpret_cast<PyObject *>(autograd->grad_fn));
   Py_XDECREF(reinterpret_cast<PyObject *>(autograd->base));
   Py_XDECREF(autograd->hooks);
-  if (autograd->base_meta) meta_decref(autograd->base_meta);
   free_record(autograd);
 }
 

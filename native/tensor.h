@@ -83,6 +83,11 @@ inline int64_t storage_offset(const Tensor *t) {
   const intptr_t bytes = reinterpret_cast<intptr_t>(t->data) - reinterpret_cast<intptr_t>(t->storage->data);
   return bytes / itemsize(t->meta->dtype);
 }
+// What dtype a gradient of dtype `given` has in t.grad.
+inline DType gradient_dtype(const Tensor *t, DType given) {
+  const int16_t kept = t->autograd ? t->autograd->grad_dtype : kOwnDType;
+  return kept == kOwnDType ? t->meta->dtype : kept == kAnyDType ? given : DType(kept - 1);
+}
 inline bool requires_grad_now(const Tensor *t) { return thread_state.grad_enabled && requires_grad(t); }
 
 extern PyGetSetDef tensor_properties[];         // properties.cpp
@@ -114,7 +119,7 @@ bool wrap_dim(int64_t dim, int ndim, int *out);  // false with IndexError set
 // A view of base, recorded on the tape; `arguments` as in the table of views.cpp.
 PyObject *view_new(Tensor *base, const ViewLayout &layout, ViewKind kind, const int64_t *arguments = nullptr,
                    size_t count = 0, PyTypeObject *type = &TensorType);
-PyObject *view_permute(Tensor *base, const int *dims);          // dims: a permutation of 0..ndim-1
+PyObject *view_permute(Tensor *base, const int *dims, ViewKind kind = ViewKind::Permute);  // a permutation of 0..ndim-1
 PyObject *view_unbind(Tensor *base, int dim);                   // tuple
 PyObject *view_drop_leading_ones(Tensor *base, int ndim);       // down to ndim dims, while the first has size 1
 

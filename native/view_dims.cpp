@@ -31,13 +31,13 @@ PyObject *native_permute(PyObject *const *args, size_t count, PyObject *keyword_
   return view_permute(call.tensor(), order);
 }
 
-static PyObject *swapped(Tensor *base, int64_t first, int64_t second) {
+static PyObject *swapped(Tensor *base, int64_t first, int64_t second, ViewKind kind = ViewKind::Transpose) {
   const int ndim = base->meta->ndim;
   int a, b, order[kMaxDims];
   if (!wrap_dim(first, ndim, &a) || !wrap_dim(second, ndim, &b)) return nullptr;
   for (int i = 0; i < ndim; ++i) order[i] = i;
   std::swap(order[a], order[b]);  // a 0-d tensor has a = b = 0: harmless
-  return view_permute(base, order);
+  return view_permute(base, order, kind);
 }
 
 PyObject *native_transpose(PyObject *const *args, size_t count, PyObject *keyword_names) {
@@ -56,7 +56,7 @@ PyObject *native_t(PyObject *const *args, size_t count, PyObject *keyword_names)
   const Call call(args, count, keyword_names);
   if (!call.no_arguments()) return nullptr;
   const int ndim = call.meta()->ndim;
-  if (ndim <= 2) return swapped(call.tensor(), 0, -1);
+  if (ndim <= 2) return swapped(call.tensor(), 0, -1, ViewKind::T);
   return PyErr_Format(PyExc_RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is %dD", ndim);
 }
 

@@ -7,7 +7,8 @@
 //   kind                 arguments                              gradient of base
 //   Reshape              none                                   g.reshape(base sizes)      (view, reshape, flatten)
 //   Unsqueeze, Squeeze   none                                   g.reshape(base sizes)
-//   Permute              dims: view dim i is base dim dims[i]   g.permute(inverse of dims)
+//   Permute, Transpose,  dims: view dim i is base dim dims[i]   g.permute(inverse of dims)
+//   T
 //   Expand               none: the view's rank >= the base's,   sum g over new leading dims, and over dims where the
 //                        aligned at the last dim                base has size 1 and the view has not
 //   Slice, Select        quadruples (dim, start, step, length), zeros(base sizes) whose listed slices hold
@@ -15,6 +16,7 @@
 //                        a dim not listed is taken whole        by its length)
 //   AsStrided            one: offset in elements of the view's  zeros(base sizes); add g at the positions the view
 //                        first element from the base's first    (its sizes and strides, relative to that offset) reads
+//   Unbind               one: dim; one node for all views       stack of the views' gradients along dim
 //   Alias                none                                   g
 //   Detach               never recorded
 //
@@ -97,14 +99,14 @@ void erase_dim(ViewLayout &layout, int dim) {
   std::copy(layout.strides + dim + 1, layout.strides + layout.ndim + 1, layout.strides + dim);
 }
 
-PyObject *view_permute(Tensor *base, const int *dims) {
+PyObject *view_permute(Tensor *base, const int *dims, ViewKind kind) {
   ViewLayout layout;
   int64_t arguments[kMaxDims];
   for (int i = 0; i < base->meta->ndim; ++i) {
     layout.push(base->meta->sizes()[dims[i]], base->meta->strides()[dims[i]]);
     arguments[i] = dims[i];
   }
-  return view_new(base, layout, ViewKind::Permute, arguments, static_cast<size_t>(layout.ndim));
+  return view_new(base, layout, kind, arguments, static_cast<size_t>(layout.ndim));
 }
 
 namespace {
@@ -123,12 +125,11 @@ PyObject *view_unbind(Tensor *base, int dim) {
   Reference views(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (int64_t i = 0; views && i < count; ++i) {
     layout.offset = i * step;
-    const int64_t arguments[] = {dim, i, 1, 1};
-    PyObject *view = view_new(base, layout, ViewKind::Select, arguments, 4);
+    PyObject *view = view_new(base, layout, ViewKind::Detach);  // all views get one node, below
     if (!view) return nullptr;
     PyTuple_SET_ITEM(views.get(), i, view);
   }
-  return views.release();
+  return views && tape_record_unbind(base, views.get(), dim) == 0 ? views.release() : nullptr;
 }
 
 PyObject *view_drop_leading_ones(Tensor *base, int ndim) {

@@ -11,8 +11,16 @@ from types import ModuleType as _ModuleType
 
 from . import _core, dtypes, nn
 from ._core import Size, Tensor
-from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.tensor_methods import detach_, is_inference
 from .codegen.compile import external_addresses as _external_addresses
 from .debug import explain
 from .device import device

@@ -30,6 +30,7 @@ from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
 from ._core import is_grad_enabled as is_grad_enabled
+from ._core import is_inference_mode_enabled as is_inference_mode_enabled
 from ._core import set_num_threads as set_num_threads
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -37,6 +38,8 @@ from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .autograd.tensor_methods import detach_ as detach_
+from .autograd.tensor_methods import is_inference as is_inference
 from .creation import allclose as allclose
 from .creation import as_tensor as as_tensor
 from .creation import asarray as asarray

@@ -112,8 +112,13 @@ class Tensor:
     def __truediv__(self, other: Tensor | _Number) -> Tensor: ...
     def __xor__(self, other: Tensor | _Number) -> Tensor: ...
     @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of a leaf by their handles' numbers; None if it has none."""
+    @property
     def _base(self) -> Tensor | None:
         """The tensor this one is a view of, or None."""
+    def _is_view(self) -> _bool:
+        """Is this tensor a view whose writes reach another tensor's history?"""
     @staticmethod
     def _make_subclass(cls: type[_T], data: Tensor, require_grad: _bool = False) -> _T: ...
     @property
@@ -476,6 +481,12 @@ class Tensor:
         """Degrees in radians."""
     def detach(self) -> Tensor:
         """The same values without a gradient."""
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from the operators that made it: it becomes a leaf without gradient.
+
+        Raises:
+            RuntimeError: for views, whose base would keep its history; use ``detach()``.
+        """
     @property
     def device(self) -> _device:
         """Where the elements are."""
@@ -592,6 +603,11 @@ class Tensor:
         """The gradient that backward() accumulated, or None."""
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
+    @property
+    def grad_dtype(self) -> _dtype | None:
+        """The dtype of a leaf's .grad; None: any."""
+    @grad_dtype.setter
+    def grad_dtype(self, value: _dtype | None) -> None: ...
     @property
     def grad_fn(self) -> Node | None:
         """The node of the tape that made this tensor, or None."""
@@ -1452,11 +1468,17 @@ def attach_node(*args: Any, **kwargs: Any) -> Any:
 def backward_number(*args: Any, **kwargs: Any) -> Any:
     """A number of this thread's running backward pass; -1: none."""
 
+def check_inplace(*args: Any, **kwargs: Any) -> Any:
+    """check_inplace(tensor, name): raise if the tensor may not be written."""
+
 def current_node(*args: Any, **kwargs: Any) -> Any:
     """The node that a backward pass of this thread is running, or None."""
 
 def default_generator(*args: Any, **kwargs: Any) -> Any:
     """The generator used when none is given."""
+
+def detach_in_place(*args: Any, **kwargs: Any) -> Any:
+    """detach_in_place(tensor): cut the tensor off from its history."""
 
 def dual_levels(*args: Any, **kwargs: Any) -> Any:
     """dual_levels(change=0): while their number is not 0, tensors with tangents are handed to Python."""
@@ -1497,6 +1519,12 @@ def is_inference(*args: Any, **kwargs: Any) -> Any:
 def is_inference_mode_enabled() -> _bool:
     """Is inference mode on?"""
 
+def leaf_hooks(*args: Any, **kwargs: Any) -> Any:
+    """leaf_hooks(leaf): the dict of its hooks, or None."""
+
+def observe_writes(*args: Any, **kwargs: Any) -> Any:
+    """observe_writes(function): in this thread, call it with each tensor that is about to be written; None: no more. The former function."""
+
 def plan_count(*args: Any, **kwargs: Any) -> Any:
     """The number of plans that are alive."""
 
@@ -1505,6 +1533,9 @@ def pop_saved_hooks(*args: Any, **kwargs: Any) -> Any:
 
 def push_saved_hooks(*args: Any, **kwargs: Any) -> Any:
     """push_saved_hooks(pack, unpack): what operators of this thread save from now on goes through these functions."""
+
+def queue_callback(*args: Any, **kwargs: Any) -> Any:
+    """queue_callback(function): call it when the running pass has ended."""
 
 def register(*args: Any, **kwargs: Any) -> Any:
     """register(name, object): make a Python object known to the core."""
@@ -1568,6 +1599,9 @@ def set_parameter_type(*args: Any, **kwargs: Any) -> Any:
 
 def set_tangent(*args: Any, **kwargs: Any) -> Any:
     """set_tangent(tensor, tangent): give it one; None: take it away."""
+
+def take_view(*args: Any, **kwargs: Any) -> Any:
+    """take_view(tensor, view, name): give the tensor the layout and history of a view of it, under another name."""
 
 def tangent(*args: Any, **kwargs: Any) -> Any:
     """tangent(object): the tangent of a tensor in forward mode, or None."""

@@ -43,7 +43,7 @@ def test_nodes_describe_themselves():
     assert repr(node).startswith("<TwiceBackward0 object at 0x")
     ((accumulate, index),) = node.next_functions
     assert index == 0
-    assert accumulate.name() == "AccumulateGrad"
+    assert accumulate.name() == "torch::autograd::AccumulateGrad"
     assert accumulate.variable is x
     assert y.grad_fn.next_functions[0][0] is accumulate
     assert node.metadata == {}
@@ -293,7 +293,7 @@ def test_write_into_a_view_of_plain_memory():
     other = base[2:]
     base.narrow(0, 1, 2).copy_(w.mul(w))
     assert base.requires_grad and row.requires_grad and other.requires_grad
-    assert base.grad_fn.name() == "CopySlices"
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
     assert row.grad_fn.name() == "AsStridedBackward0"
     weighted_sum(base).add(weighted_sum(other)).backward()
     assert w.grad.tolist() == [8.0, (3 + 1) * 6.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +17,30 @@ Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
 
 def _as_tuple(values: Any) -> tuple[Any, ...]:
     return (values,) if isinstance(values, Tensor | GradientEdge) else tuple(values)
+
+
+class _Warned:
+    create_graph = False
+
+
+def _warn_of_cycle() -> None:
+    """Once: gradients that can be differentiated refer to the graph that refers to the leaves."""
+    if not _Warned.create_graph:
+        _Warned.create_graph = True
+        warnings.warn(
+            "backward() with create_graph=True creates a reference cycle between each parameter "
+            "and its gradient, which can leak memory. Use autograd.grad instead, or reset the "
+            ".grad fields to None after use to break the cycle.",
+            stacklevel=4,
+        )
+
+
+def _check_outputs(outputs: tuple[Any, ...]) -> None:
+    for output in outputs:
+        if not isinstance(output, Tensor | GradientEdge):
+            raise AssertionError(
+                f"Expected output to be a torch.Tensor or GradientEdge, got {type(output).__name__}"
+            )
 
 
 def _gradients(gradients: Any, count: int) -> tuple[Any, ...]:
@@ -47,6 +72,9 @@ def backward(
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _as_tuple(tensors)
+    _check_outputs(tensors)
+    if create_graph:
+        _warn_of_cycle()
     keep = create_graph if retain_graph is None else retain_graph
     gradients = _gradients(grad_tensors, len(tensors))
     _core.run_backward(tensors, gradients, keep, create_graph, inputs, True, True)
@@ -76,8 +104,14 @@ def grad(
             "allow_unused=False."
         )
     if not only_inputs:
-        raise ValueError("only_inputs=False is not supported: use backward() to add to all leaves")
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    _check_outputs(outputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -107,6 +141,13 @@ def _run_batched(
     accumulate: bool,
 ) -> tuple[Any, ...]:
     """One backward pass for each gradient of a batch; results are stacked."""
+    for i, (output, g) in enumerate(zip(outputs, gradients, strict=True)):
+        if isinstance(g, Tensor) and isinstance(output, Tensor) and g.shape[1:] != output.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, the first dim of each of grad_outputs is the batch: "
+                f"grad_output[{i}] has a shape of {g.shape}, so its entries have {g.shape[1:]}, "
+                f"but output[{i}] has a shape of {output.shape}."
+            )
     sizes = {len(g) for g in gradients if isinstance(g, Tensor) and g.ndim}
     if len(sizes) != 1 or any(isinstance(g, Tensor) and not g.ndim for g in gradients):
         shapes = [tuple(g.shape) for g in gradients if isinstance(g, Tensor)]

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
+import warnings
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from .. import _core
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,6 +41,17 @@ class _Mode:
         raise NotImplementedError
 
     def __call__(self, function: Function) -> Function:
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You "
+                "should only decorate functions or methods. To preserve the current behavior of "
+                "class decoration, you can directly decorate the `__init__` method and nothing "
+                "else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            function.__init__ = self(function.__init__)  # type: ignore[misc]
+            return function
         if inspect.isgeneratorfunction(function):
             return _decorate_generator(self, function)
 
@@ -110,6 +131,11 @@ class set_grad_enabled(_Mode):
     __slots__ = ("mode",)
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
         self.previous = _core.set_grad_enabled(mode)
         self.mode = mode
 
@@ -150,3 +176,38 @@ class inference_mode(_Mode):
     def __exit__(self, *exception: object) -> None:
         _core.set_inference_mode(self.previous)
         _core.set_grad_enabled(self.previous_grad)
+
+
+class _Threads(threading.local):
+    enabled = True
+
+
+_threads = _Threads()
+
+
+def is_multithreading_enabled() -> bool:
+    """What ``set_multithreading_enabled`` set for this thread."""
+    return _threads.enabled
+
+
+class set_multithreading_enabled(_Mode):
+    """Whether backward passes may use threads of their own: at once, and for a `with` statement.
+
+    They run in the thread that asks for them in any case; operators share the pool of
+    ``set_num_threads``.
+    """
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: bool) -> None:
+        self.previous = _threads.enabled
+        self.mode = _threads.enabled = mode
+
+    def clone(self) -> set_multithreading_enabled:
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _threads.enabled = self.previous

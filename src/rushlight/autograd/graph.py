@@ -10,16 +10,19 @@ from typing import Any, Literal, NamedTuple
 from .. import _core
 from .._core import Tensor
 from .hooks import RemovableHandle
+from .saved_mutation import allow_mutation_on_saved_tensors
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]
 
 Node = _core.Node
@@ -59,6 +62,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(_node_of(tensor), tensor.output_nr)
 
 
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted for PyTorch's programs: there are no streams here whose order could differ."""
+
+
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write that Rushlight did not see, so that the backward pass notices it."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
@@ -75,6 +82,13 @@ class _Refused(threading.local):
 
 
 _refused = _Refused()
+
+
+def enter_saved_hooks(pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
+    """Put hooks for saved tensors in force, unless this thread may not have any."""
+    if _refused.message is not None:
+        raise RuntimeError(_refused.message)
+    _core.push_saved_hooks(pack, unpack)
 
 
 class saved_tensors_hooks:
@@ -95,9 +109,7 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        if _refused.message is not None:
-            raise RuntimeError(_refused.message)
-        _core.push_saved_hooks(self.pack_hook, self.unpack_hook)
+        enter_saved_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *exception: object) -> None:
         _core.pop_saved_hooks()
@@ -189,6 +201,9 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for tensor in tensors:
+        if not tensor.requires_grad:
+            raise AssertionError("Expected gradient function to be set: a tensor needs no gradient")
     lock = threading.Lock()
     if mode == "any":
         handles = _register_any(tensors, fn, lock)

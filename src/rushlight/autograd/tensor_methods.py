@@ -45,7 +45,28 @@ def is_inference(self: Tensor) -> bool:
     return _core.is_inference(self)
 
 
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor off from the operators that made it: it becomes a leaf without gradient.
+
+    Raises:
+        RuntimeError: for views, whose base would keep its history; use ``detach()``.
+    """
+    return _core.detach_in_place(self)
+
+
+def _is_view(self: Tensor) -> bool:
+    """Is this tensor a view whose writes reach another tensor's history?"""
+    return _core.is_differentiable_view(self)
+
+
+def _backward_hooks(self: Tensor) -> Any:
+    """The hooks of a leaf by their handles' numbers; None if it has none."""
+    return _core.leaf_hooks(self)
+
+
 for _method in (
+    detach_,
+    _is_view,
     backward,
     register_hook,
     register_post_accumulate_grad_hook,
@@ -53,3 +74,4 @@ for _method in (
     is_inference,
 ):
     setattr(Tensor, _method.__name__, _method)
+setattr(Tensor, "_backward_hooks", property(_backward_hooks))  # noqa: B010

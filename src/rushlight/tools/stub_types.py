@@ -138,6 +138,8 @@ ATTRIBUTES = {
     "output_nr": "_int",
     "retains_grad": "_bool",
     "_base": "Tensor | None",
+    "grad_dtype": "_dtype | None",
+    "_backward_hooks": "Any",
     "_version": "_int",
     # may be set
     "requires_grad": "_bool",
@@ -153,7 +155,7 @@ PROPERTIES = {
     "is_quantized": "_bool",
     "layout": "_layout",
 }
-WRITABLE = ("requires_grad", "grad", "data")
+WRITABLE = ("requires_grad", "grad", "grad_dtype", "data")
 
 # Arguments and result of native methods; several for overloads.
 NATIVE_METHODS: dict[str, tuple[str, ...]] = {
