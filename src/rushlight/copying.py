@@ -92,5 +92,5 @@ def _rebuild(
     return result.requires_grad_(requires_grad)
 
 
-Tensor.__deepcopy__ = deepcopy  # type: ignore[attr-defined]
-Tensor.__reduce_ex__ = reduce_ex  # type: ignore[method-assign, assignment]
+for _name, _method in {"__deepcopy__": deepcopy, "__reduce_ex__": reduce_ex}.items():
+    setattr(Tensor, _name, _method)
