@@ -45,11 +45,12 @@ def _copied(tensor: Tensor, memo: dict[Any, Any]) -> Tensor:
     if tensor.device.type == "meta":
         return rushlight.empty_like(tensor)
     storage = tensor.untyped_storage()
+    view: Any = tensor.as_strided
     key = ("storage", storage.data_ptr(), tensor.dtype)
     if key not in memo:
         count = storage.nbytes() // tensor.dtype.itemsize
-        memo[key] = (tensor.as_strided((count,), (1,), 0).clone(), storage)  # keeps the address
-    flat, _ = memo[key]
+        memo[key] = (view((count,), (1,), 0).clone(), storage)  # keeps the address
+    flat: Any = memo[key][0]
     return flat.as_strided(tuple(tensor.shape), tensor.stride(), tensor.storage_offset()).detach()
 
 

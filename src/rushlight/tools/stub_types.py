@@ -215,7 +215,8 @@ SKIPPED = ("__delitem__", "__repr__", "__str__", "__format__", "__new__", "__dic
 # Modules of the package that are no part of its API.
 INTERNAL_MODULES = frozenset(
     "check codegen copying creation device devices demos doctor formats graph indexing layout "
-    "limits ops plan printing promotion stages tensor tensor_methods tolerance tools transform".split()
+    "limits ops plan printing promotion stages tensor tensor_methods tolerance tools "
+    "transform".split()
 )
 
 # Functions of the core that users call under the package's name.
