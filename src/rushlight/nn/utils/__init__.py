@@ -8,6 +8,8 @@ from . import (
     fusion,
     init,
     memory_format,
+    parametrizations,
+    parametrize,
     rnn,
 )
 from .clip_grad import (
@@ -29,3 +31,5 @@ from .memory_format import (
     convert_conv2d_weight_memory_format,
     convert_conv3d_weight_memory_format,
 )
+from .spectral_norm import remove_spectral_norm, spectral_norm
+from .weight_norm import remove_weight_norm, weight_norm

@@ -1,0 +1,96 @@
+"""Weight normalisation by a hook; `parametrizations.weight_norm` is newer."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._core import Tensor
+from ..modules.module import Module
+from ..parameter import Parameter, is_lazy
+from .norms import norm_except_dim
+from .norms import weight_norm as apply_weight_norm
+
+__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+
+class WeightNorm:
+    """A hook that computes a weight from its lengths and directions before each call."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Any) -> Tensor:
+        """The weight."""
+        g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        return apply_weight_norm(v, g, self.dim)
+
+    @staticmethod
+    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+        """Replace a parameter, and register the hook."""
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, WeightNorm) and hook.name == name:
+                raise RuntimeError(
+                    f"Cannot register two weight_norm hooks on the same parameter {name}"
+                )
+        hook = WeightNorm(name, dim)
+        weight = getattr(module, name)
+        if is_lazy(weight):
+            raise ValueError(
+                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure "
+                "to run the dummy forward before applying weight normalization"
+            )
+        del module._parameters[name]
+        lengths = norm_except_dim(weight.detach(), hook.dim)
+        module.register_parameter(f"{name}_g", Parameter(lengths))
+        module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+        setattr(module, name, hook.compute_weight(module))
+        module.register_forward_pre_hook(hook)
+        return hook
+
+    def remove(self, module: Any) -> None:
+        """Make the weight a parameter again."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        del module._parameters[f"{self.name}_g"]
+        del module._parameters[f"{self.name}_v"]
+        setattr(module, self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
+    """Let a parameter be ``<name>_g * <name>_v / |<name>_v|``, for each slice along a dim.
+
+    Args:
+        module: the module.
+        name: the parameter's name.
+        dim: the dim; None: one length for all.
+
+    Returns:
+        The module.
+    """
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    WeightNorm.apply(module, name, dim)
+    return module
+
+
+def remove_weight_norm(module: Module, name: str = "weight") -> Module:
+    """Take weight normalisation away again.
+
+    Raises:
+        ValueError: if the parameter has none.
+    """
+    for number, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[number]
+            return module
+    raise ValueError(f"weight_norm of '{name}' not found in {module}")
