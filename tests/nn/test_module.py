@@ -363,3 +363,17 @@ def test_no_warnings_from_ordinary_use():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Net()(rushlight.ones(2, 3)).sum().backward()
+
+
+def test_the_class_of_a_module_may_change():
+    class Mixin:
+        extra = 3
+
+    class Mixed(Mixin, nn.Linear):
+        pass
+
+    module = nn.Linear(2, 2)
+    module.__class__ = Mixed
+    assert module.extra == 3 and module(rushlight.ones(1, 2)).shape == (1, 2)
+    module.__class__ = nn.Linear
+    assert module(rushlight.ones(1, 2)).shape == (1, 2)

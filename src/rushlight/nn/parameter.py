@@ -95,21 +95,10 @@ class UninitializedTensorMixin:
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "name", None) or getattr(func, "__name__", "")
-        if name in _ALLOWED_UNINITIALIZED:
-            plain = [
-                each.data if isinstance(each, UninitializedTensorMixin) else each for each in args
-            ]
-            return func(*plain, **(kwargs or {}))
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {name}(): call the lazy module's "
             "forward() once to give its parameters shapes"
         )
-
-
-# Operators that make sense without a shape.
-_ALLOWED_UNINITIALIZED = frozenset(
-    {"to", "float", "double", "half", "bfloat16", "cpu", "cuda", "detach", "is_floating_point"}
-)
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import rushlight
 
+from ... import _core
 from ..._core import Tensor
 from ...autograd import no_grad
 from ...device import device as Device
@@ -34,7 +35,7 @@ class ModuleConversion:
                 self._parameters[name] = _converted(parameter, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                self._buffers[name] = fn(buffer)
+                self._buffers[name] = _with_data(buffer, fn) if is_lazy(buffer) else fn(buffer)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
@@ -152,14 +153,14 @@ class ModuleConversion:
 
 def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     """A parameter and its gradient after conversion: the same object if it can be."""
+    if is_lazy(parameter):
+        return _with_data(parameter, fn)
     with no_grad():
         converted = fn(parameter)
-        gradient = None if is_lazy(parameter) else parameter.grad
+        gradient = parameter.grad
         converted_gradient = None if gradient is None else fn(gradient)
     if converted is parameter:
         return parameter
-    if is_lazy(parameter):
-        return converted  # type: ignore[return-value]
     if converted.device.type == parameter.device.type:
         parameter.grad = None  # a gradient of the former type does not fit
         parameter.data = converted
@@ -169,6 +170,12 @@ def _converted(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Paramete
     if converted_gradient is not None and gradient is not None:
         result.grad = converted_gradient.requires_grad_(gradient.requires_grad)
     return result
+
+
+def _with_data(tensor: Any, fn: Callable[[Tensor], Tensor]) -> Any:
+    """A lazy parameter or buffer, with device and dtype as a function changes them."""
+    tensor.data = fn(_core.alias_as(Tensor, tensor))
+    return tensor
 
 
 def _parse_to(

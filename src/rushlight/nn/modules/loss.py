@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,13 @@ from ...ops.losses import reduction_of
 from .. import functional as F
 from .distance import PairwiseDistance
 from .fields import InitVar, module_fields
+from .linear import Linear
 from .module import Module
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
-    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
-    "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "LinearCrossEntropyLoss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
     "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
     "TripletMarginLoss", "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
@@ -537,4 +539,93 @@ class CTCLoss(_Loss):
             self.blank,
             self.reduction,
             self.zero_infinity,
+        )
+
+
+class LinearCrossEntropyLoss(_Loss):
+    """`CrossEntropyLoss` of a `Linear`.
+
+    Args:
+        in_features: the size of the input's last dim.
+        num_classes: the number of classes.
+        out_features: further dims of the logits, for several targets of each input.
+        bias: whether the `Linear` has a bias.
+        device: where the parameters are.
+        dtype: their dtype.
+        reduction: ``"none"``, ``"mean"`` (by weight) or ``"sum"``.
+        weight: a weight for each class.
+        ignore_index: a class that does not count; None: -100.
+        label_smoothing: the share of the target that all classes have in common.
+        options: has no effect.
+
+    Raises:
+        RuntimeError: for a weight of another shape, or label smoothing outside of [0, 1].
+    """
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: Any = None,
+    ) -> None:
+        super().__init__()
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(
+                f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(
+                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
+            )
+        self.register_buffer("weight", weight)
+        self.reduction = reduction
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        size = math.prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, size, bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss of inputs [N, in_features] for classes [N, out_features ...], or for
+        probabilities [N, classes, out_features ...].
+        """
+        if self.out_features and input.dim() < 2:
+            raise RuntimeError(
+                f"{type(self).__name__}: out_features={self.out_features} needs inputs [N, "
+                f"{self.linear.in_features}], but got {tuple(input.shape)}"
+            )
+        shape = (*input.shape[:-1], self.num_classes, *self.out_features)
+        if self.ignore_index is not None and tuple(target.shape) == shape:
+            raise RuntimeError(
+                "ignore_index cannot be specified when target contains probabilities"
+            )
+        return F.cross_entropy(
+            self.linear(input).reshape(shape),
+            target,
+            weight=self.weight,
+            ignore_index=-100 if self.ignore_index is None else self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+    def extra_repr(self) -> str:
+        """The options with their values."""
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+            f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
         )

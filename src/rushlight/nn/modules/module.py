@@ -59,7 +59,9 @@ _STATE: dict[str, Callable[[], Any]] = {
 }
 
 
-class Module(HookedModule, ModuleState, ModuleConversion, ModuleTree):
+# A class in plain Python comes first: it decides the layout, so that a module may become an instance
+# of another class by assignment, as in PyTorch.
+class Module(ModuleTree, ModuleState, ModuleConversion, HookedModule):
     """Base class of neural networks and their parts.
 
     Parameters, buffers and further modules that are assigned as attributes belong to the module:

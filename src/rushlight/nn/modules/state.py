@@ -336,7 +336,7 @@ def _load(
             _load(part, part_state, part_prefix, metadata, assign, keys, messages)
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, keys) is not None:
-            raise RuntimeError(
+            raise AssertionError(
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
                 "return new values, if incompatible_keys need to be modified, it should be done "
                 "inplace."
