@@ -59,8 +59,8 @@ _STATE: dict[str, Callable[[], Any]] = {
 }
 
 
-# A class in plain Python comes first: it decides the layout, so that a module may become an instance
-# of another class by assignment, as in PyTorch.
+# A class in plain Python comes first: it decides the layout, so that a module may become an
+# instance of another class by assignment, as in PyTorch.
 class Module(ModuleTree, ModuleState, ModuleConversion, HookedModule):
     """Base class of neural networks and their parts.
 
