@@ -168,7 +168,8 @@ struct Recipe {                 // shared by all nodes that one plan creates
   int64_t references;
   PyObject *op;           // Operator
   std::string name;             // e.g. "AddBackward0"
-  struct Saved { uint8_t kind; int index; };   // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot
+  // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot, 5 hidden buffer that no gradient flows through
+  struct Saved { uint8_t kind; int index; };
   std::vector<Saved> saved;
   std::vector<int> grad_inputs;   // tensor inputs that get a gradient
   std::vector<int> grad_outputs;  // outputs that are differentiable

@@ -171,8 +171,9 @@ bool Run::discover() {
   for (Root &root : roots_) {
     if (!deliver(root.task, root.index, std::move(root.gradient))) return false;
   }
+  const uint32_t only_root = roots_.size() == 1 ? roots_[0].task : kAbsent;  // its hooks run, wanted or not
   for (uint32_t i = 0; i < tasks_.size(); ++i) {
-    if (tasks_[i].waiting == 0 && wanted(tasks_[i])) make_ready(i);
+    if (tasks_[i].waiting == 0 && (wanted(tasks_[i]) || i == only_root)) make_ready(i);
   }
   roots_.clear();
   return true;

@@ -468,11 +468,11 @@ class PlanParser {
       if (plan_->outputs[index].kind == Output::None) fail(PyExc_ValueError, "Plan: saved output %d is None", index);
       return {1, index};
     }
-    if (kind == "hidden") {
+    if (kind == "hidden" || kind == "constant") {
       int index = index_of(items[1], plan_->inputs, all_buffers(), "a saved buffer");
       plan_->buffers[index - plan_->inputs].storage = true;
-      ++recipe.hidden;
-      return {2, index};
+      recipe.hidden += kind == "hidden";
+      return {uint8_t(kind == "hidden" ? 2 : 5), index};
     }
     if (kind == "scalar") return {3, scalar_word(items[1])};
     if (kind == "int") return {4, slot(items[1], "a saved int")};

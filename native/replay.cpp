@@ -299,7 +299,8 @@ class Replay {
           save_memory(saved[k], output->meta, output->storage, output->data);
           break;
         }
-        case 2: {
+        case 2:
+        case 5: {
           saved[k].kind = SavedValue::Hidden;
           Storage *storage = storage_of(source.index);
           save_memory(saved[k], instance_.places[size_t(source.index) - inputs_].meta, storage,
@@ -310,7 +311,7 @@ class Replay {
         case 4: saved[k].object = PyLong_FromLongLong(instance_.saved_ints[ints++]); break;
         default: continue;
       }
-      if (source.kind >= 3) {
+      if (source.kind == 3 || source.kind == 4) {
         saved[k].kind = SavedValue::Object;
         if (!saved[k].object) return false;
       } else if (saved[k].storage) {

@@ -47,7 +47,7 @@ void number_saved(const Recipe *recipe, Node *node) {
   for (size_t k = 0; k < node->saved.size(); ++k) {
     SavedValue &value = node->saved[k];
     if (value.kind == SavedValue::Hidden) {
-      value.output_index = hidden++;
+      value.output_index = recipe->saved[k].kind == 2 ? hidden++ : UINT32_MAX;
     } else if (value.kind == SavedValue::Output) {
       value.output_index = UINT32_MAX;  // not differentiable
       for (size_t j = 0; j < recipe->grad_outputs.size(); ++j) {

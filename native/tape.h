@@ -132,6 +132,9 @@ struct Node {
 extern PyTypeObject NodeType;
 inline bool node_check(PyObject *o) { return PyObject_TypeCheck(o, &NodeType); }
 const char *node_name(const Node *node);    // "AddBackward0"
+inline uint32_t node_outputs(const Node *node) {  // the gradients taken, without those of hidden values
+  return node->input_count - (node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->hidden) : 0);
+}
 
 // tape_node.cpp
 PyTypeObject *node_type(const char *name);  // borrowed from a table of all types; null with an error set

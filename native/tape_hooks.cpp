@@ -253,7 +253,7 @@ bool run_node_prehooks(Node *node, Tensor **gradients) {
   if (!node->extras || !node->extras->before) return true;
   ObjectRef functions = functions_in(node->extras->before);
   if (!functions) return false;
-  std::vector<Tensor *> current(gradients, gradients + node->input_count);
+  std::vector<Tensor *> current(gradients, gradients + node_outputs(node));
   bool good = true;
   for (Py_ssize_t i = 0; good && i < PyList_GET_SIZE(functions.get()); ++i) {
     PyObject *function = PyList_GET_ITEM(functions.get(), i);
@@ -268,7 +268,7 @@ bool run_node_prehooks(Node *node, Tensor **gradients) {
 bool run_node_hooks(Node *node, Gradients &results, Tensor *const *given) {
   if (!node->extras || !node->extras->after) return true;
   ObjectRef functions = functions_in(node->extras->after);
-  ObjectRef outputs = tuple_of_gradients({given, given + node->input_count});
+  ObjectRef outputs = tuple_of_gradients({given, given + node_outputs(node)});
   if (!functions || !outputs) return false;
   std::vector<Tensor *> current;
   for (TensorRef &result : results) current.push_back(result.release());

@@ -190,11 +190,10 @@ PyObject *node_call(PyObject *self, PyObject *args, PyObject *keywords) {
     PyErr_Format(PyExc_TypeError, "%s takes no keyword arguments", node_name(node));
     return nullptr;
   }
-  const uint32_t hidden = node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->hidden) : 0;
   const Py_ssize_t count = PyTuple_GET_SIZE(args);
-  if (count != Py_ssize_t(node->input_count - hidden)) {
-    PyErr_Format(PyExc_TypeError, "expected %u gradients for %s, but got %zd", node->input_count - hidden,
-                 node_name(node), count);
+  if (count != Py_ssize_t(node_outputs(node))) {
+    PyErr_Format(PyExc_TypeError, "expected %u gradients for %s, but got %zd", node_outputs(node), node_name(node),
+                 count);
     return nullptr;
   }
   std::vector<Tensor *> given(node->input_count, nullptr);

@@ -152,7 +152,7 @@ def build(job: Job) -> Any:
         saved = None
     inspection = Inspection(job.name, job.graph, job.call)
     inspection.traced()
-    hidden = [value for kind, value in saved.entries if kind == "hidden"] if saved else []
+    hidden = [v for kind, v in saved.entries if kind in ("hidden", "constant")] if saved else []
     legalizer = Legalizer(job.graph, job.call.contiguous(), job.may_alias, hidden)
     graph = legalizer.run()
     inspection.legalized(graph, legalizer.replaced)
@@ -186,7 +186,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
             entries.append((kind, tensors.index(value)))
         elif kind == "output":
             entries.append((kind, job.graph.outputs.index(value)))
-        elif kind == "hidden":
+        elif kind in ("hidden", "constant"):
             entries.append((kind, lowering.buffer[kept[value]]))
         else:
             entries.append((kind, lowering.words[value]))
@@ -200,7 +200,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
     rule = BackwardRule(
         job.graph,
         job.name,
-        [value for _, value in saved.entries],
+        saved.entries,
         [value for _, value in graded],
         job.wrt,
     )
@@ -245,23 +245,26 @@ class BackwardRule:
     """The backward pass of one graph as an operator: ``operator(*saved, *sizes, *gradients) ->
     gradients of wrt``.
 
-    saved: the forward values that are passed in; outputs: the values whose gradients are passed in,
-    after them come the hidden saved values; symbols: the sizes of the forward graph that no saved
-    tensor tells.
+    saved: the forward values that are passed in, each with its kind; outputs: the values whose
+    gradients are passed in, after them come the hidden saved values; symbols: the sizes of the
+    forward graph that no saved tensor tells.
     """
 
     def __init__(
-        self, graph: Graph, name: str, saved: list[Value], outputs: list[Value], wrt: list[Value]
+        self,
+        graph: Graph,
+        name: str,
+        saved: list[tuple[str, Value]],
+        outputs: list[Value],
+        wrt: list[Value],
     ):
         self.graph = graph
         self.name = name
-        self.saved = saved
-        known = {*graph.inputs, *(v for v in graph.outputs if v is not None)}
-        self.seeds = [*outputs, *(value for value in saved if value not in known)]
+        self.saved = [value for _, value in saved]
+        self.seeds = [*outputs, *(value for kind, value in saved if kind == "hidden")]
         self.wrt = wrt
-        told = {
-            size.key for value in saved for size in value.shape if isinstance(size, SymbolicInt)
-        }
+        sizes = [size for value in self.saved for size in value.shape]
+        told = {size.key for size in sizes if isinstance(size, SymbolicInt)}
         environment = graph.environment
         symbols = [
             SymbolicInt(environment, {((atom, 1),): 1})

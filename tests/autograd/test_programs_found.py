@@ -43,3 +43,32 @@ def test_places_of_elements_of_a_tensor_that_needs_gradients(torch):
     x = torch.tensor([0.0, 2.0, 3.0], requires_grad=True)
     assert x.nonzero().tolist() == [[1], [2]]
     assert not torch.argwhere(x).requires_grad
+
+
+def test_gradient_by_a_factor_that_was_overwritten_is_constant(torch):
+    x = torch.ones(2, requires_grad=True)
+    factor = torch.tensor([2.0, 3.0])
+    factor.mul_(x)
+    (gradient,) = torch.autograd.grad(factor.sum(), x, create_graph=True)
+    assert gradient.tolist() == [2.0, 3.0]
+    assert not gradient.requires_grad
+
+
+def test_node_hooks_see_the_gradients_of_outputs_only(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.mul_(x)
+    seen = []
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append(len(outputs)))
+    y.grad_fn.register_prehook(lambda outputs: seen.append(len(outputs)))
+    y.sum().backward()
+    assert seen == [1, 1]
+
+
+def test_gradient_is_retained_by_the_only_root_of_a_limited_pass(torch):
+    x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
+    z = x * 2
+    z.retain_grad()
+    z.backward(torch.ones(2), inputs=[y])
+    assert z.grad.tolist() == [1.0, 1.0]
+    assert x.grad is None

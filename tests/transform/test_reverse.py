@@ -369,7 +369,7 @@ def test_keeps_the_narrowest_value_on_the_way() -> None:
 
 def test_dropout_keeps_its_mask_as_bools() -> None:
     entries = saved(lambda x: op.dropout(x, 0.25), X)
-    assert [(kind, value.dtype.name) for kind, value in entries] == [("hidden", "bool")]
+    assert [(kind, value.dtype.name) for kind, value in entries] == [("constant", "bool")]
 
 
 def test_keeps_run_time_numbers() -> None:

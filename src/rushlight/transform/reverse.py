@@ -265,14 +265,16 @@ def saved_values(
         ]
         new = [value for value in new if value.node is not None]
         if not new:
-            return Saved([_kept(graph, kind, value) for kind, value in entries], seeds)
+            return Saved([_kept(graph, active, *entry) for entry in entries], seeds)
         hidden += new
 
 
-def _kept(graph: Graph, kind: str, value: Value) -> tuple[str, Value]:
-    if kind == "hidden" and value.node is None:
-        return kind, _copy_of_input(graph, value)
-    return kind, value
+def _kept(graph: Graph, active: set[Value], kind: str, value: Value) -> tuple[str, Value]:
+    """An entry of ``Saved`` for a value that was selected."""
+    if kind != "hidden":
+        return kind, value
+    kind = "hidden" if value in active else "constant"
+    return kind, _copy_of_input(graph, value) if value.node is None else value
 
 
 def _copy_of_input(graph: Graph, value: Value) -> Value:
