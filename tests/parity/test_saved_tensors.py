@@ -31,6 +31,8 @@ READS_MORE = {
     ("ldexp", "input 0"),  # the result, or the power of two
     ("ldexp", "input 1"),
     ("ldexp_", "input 1"),
+    ("instance_norm", "input 1"),  # copies of parameters, one for each example
+    ("instance_norm", "input 2"),
 }
 WRITTEN = "modified by an inplace operation"
 
