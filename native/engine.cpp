@@ -1,6 +1,8 @@
 // The backward pass: nodes run in reverse order of their making, each when all gradients it waits for have arrived.
 #include "engine.h"
 
+#include "profiler.h"
+
 namespace rushlight {
 
 // Adds a gradient to those that have arrived: in place if nobody else can see the sum so far.
@@ -103,6 +105,12 @@ bool Run::run_leaf(Task &task, Tensor **given) {
 }
 
 bool Run::step(uint32_t index) {
+  if (!profiling) return run_task(index);
+  ProfiledRange range(RangeKind::Backward, node_name(tasks_[index].node));
+  return run_task(index);
+}
+
+bool Run::run_task(uint32_t index) {
   Task &task = tasks_[index];
   Tensor **given = buffers_.data() + task.first;
   if (limited_ && !task.needed) {

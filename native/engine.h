@@ -105,6 +105,7 @@ class Run {
   void make_ready(uint32_t task) { ready_.emplace(tasks_[task].node->sequence, task); }
   bool deliver(uint32_t task, uint32_t index, TensorRef gradient);
   bool step(uint32_t index);
+  bool run_task(uint32_t index);
   bool run_leaf(Task &task, Tensor **given);
   bool run_node(Task &task, Tensor **given);
   bool add_to_slice(Task &task, Tensor **given, bool *done);

@@ -1,5 +1,6 @@
 // The extension module rushlight._core.
 #include "core.h"
+#include "profiler.h"
 
 namespace {
 
@@ -21,7 +22,8 @@ PyMODINIT_FUNC PyInit__core() {
   }
 #endif
   for (auto *init : {init_dtypes, init_services, init_tensor, init_views, init_interop, init_tape, init_operator,
-                     init_plan, init_module_base}) {
+                     init_plan, init_profiler,
+                     init_module_base}) {
     if (init(module) < 0) {
       Py_DECREF(module);
       return nullptr;

@@ -1,5 +1,6 @@
 // The Operator type: finds how a call runs by its key, and asks Python when it does not know.
 #include "parse.h"
+#include "profiler.h"
 #include "tables.h"
 
 namespace rushlight {
@@ -193,9 +194,8 @@ PyObject *call_keyed(OperatorObject *op, const Arguments &arguments) {
   return run_instance(op, pinned.instance, call, arguments);
 }
 
-PyObject *operator_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keyword_names) {
-  OperatorObject *op = as_operator(self);
-  Arguments arguments{args, size_t(PyVectorcall_NARGS(flags)), keyword_names};
+PyObject *call_operator_object(OperatorObject *op, PyObject *const *args, size_t count, PyObject *keyword_names) {
+  Arguments arguments{args, count, keyword_names};
   if (op->native) {
     PyObject *result = op->native(args, arguments.count, keyword_names);
     if (result || PyErr_Occurred()) return result;
@@ -207,6 +207,14 @@ PyObject *operator_vectorcall(PyObject *self, PyObject *const *args, size_t flag
   } catch (const std::bad_alloc &) {
     return PyErr_NoMemory();
   }
+}
+
+PyObject *operator_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keyword_names) {
+  OperatorObject *op = as_operator(self);
+  const size_t count = size_t(PyVectorcall_NARGS(flags));
+  if (!profiling) return call_operator_object(op, args, count, keyword_names);
+  ProfiledRange range(RangeKind::Operator, op->name, args, count);
+  return call_operator_object(op, args, count, keyword_names);
 }
 
 // ---------------------------------------------------------------- the type

@@ -24,6 +24,7 @@ from . import linalg as linalg
 from . import nn as nn
 from . import operators as operators
 from . import optim as optim
+from . import profiler as profiler
 from . import random as random
 from . import special as special
 from ._core import Size as Size

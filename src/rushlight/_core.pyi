@@ -1531,6 +1531,18 @@ def plan_count(*args: Any, **kwargs: Any) -> Any:
 def pop_saved_hooks(*args: Any, **kwargs: Any) -> Any:
     """Undo the last push_saved_hooks() of this thread."""
 
+def profile_begin(*args: Any, **kwargs: Any) -> Any:
+    """profile_begin(name): begin a range; its token."""
+
+def profile_end(*args: Any, **kwargs: Any) -> Any:
+    """profile_end(token): end a range."""
+
+def profile_start(*args: Any, **kwargs: Any) -> Any:
+    """profile_start(shapes): collect the ranges of this thread from now on."""
+
+def profile_stop(*args: Any, **kwargs: Any) -> Any:
+    """profile_stop(): the ranges in the order of their starts, each (name, kind, start, end, shapes); nanoseconds."""
+
 def push_saved_hooks(*args: Any, **kwargs: Any) -> Any:
     """push_saved_hooks(pack, unpack): what operators of this thread save from now on goes through these functions."""
 

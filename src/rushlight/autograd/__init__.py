@@ -1,6 +1,6 @@
 """Automatic differentiation: backward passes and the modes that govern recording."""
 
-from . import dual_calls, forward_ad, functional, graph
+from . import dual_calls, forward_ad, functional, graph, profiler
 from . import tensor_methods as _tensor_methods  # attaches the methods
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad
@@ -35,6 +35,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_multithreading_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
