@@ -177,7 +177,7 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
             check_cast(record, record.name, result.dtype, target.dtype)
         for target, result in pairs:
             target.resize_(result.shape).copy_(result)
-        return out
+        return type(results)(*out) if hasattr(results, "_fields") else out
 
     return run
 

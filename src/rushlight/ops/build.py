@@ -10,7 +10,7 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.node import Value
-from ..graph.symbols import same, same_shape
+from ..graph.symbols import SymbolicInt, same, same_shape
 from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
 from ..layout import normalize_dims
 from ..limits import finfo, iinfo
@@ -193,6 +193,9 @@ def is_known_number(operand: Traced) -> bool:
 
 
 def _fits(number: Any, dtype: DType) -> bool:
+    node = number.value.node
+    if node is not None and isinstance(node.attributes["value"], SymbolicInt):
+        return True  # a size
     if dtype is dtypes.bool or dtype.is_complex and number.dtype.is_complex:
         return True
     if number.dtype.is_complex:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 boolean = frozenset((dtypes.bool,))
 integers = frozenset(each for each in dtypes.ALL if each.kind in "ui")
 floating = frozenset(each for each in dtypes.ALL if each.kind == "f")
+precise = frozenset((dtypes.float32, dtypes.float64))
 complexes = frozenset(each for each in dtypes.ALL if each.kind == "c")
 real = boolean | integers | floating
 numeric = integers | floating | complexes
@@ -409,8 +410,13 @@ class Host(Kind):
         return self.outputs(environment, *inputs, **attributes)
 
     def trace(self, primitive: Primitive, bound: BoundArguments) -> Any:
-        tensors = {parameter.name for parameter in primitive.parameters if parameter.mode == "T"}
-        inputs = [each for name, each in bound.arguments.items() if name in tensors]
+        inputs: list[Any] = []
+        tensors = set()
+        for parameter in primitive.parameters:
+            if parameter.mode == "T":
+                tensors.add(parameter.name)
+                given = bound.arguments[parameter.name]
+                inputs.extend(given if parameter.variadic else [given])
         return primitive.apply(
             *inputs, **{k: each for k, each in bound.arguments.items() if k not in tensors}
         )

@@ -100,6 +100,21 @@ def calls(*samples: Sample | tuple[Any, ...]) -> Samples:
     return lambda dtype: normalized()
 
 
+def only(accepts: Callable[[DType], bool], samples: Samples) -> Samples:
+    """The samples for the dtypes that ``accepts`` says, none for others."""
+    return lambda dtype: samples(dtype) if accepts(dtype) else iter(())
+
+
+def is_real(dtype: DType) -> bool:
+    """Floating-point numbers: samples of them have no ties."""
+    return dtype.is_floating_point
+
+
+def is_precise(dtype: DType) -> bool:
+    """Floating-point numbers of 32 bits or more."""
+    return dtype.is_floating_point and dtype.itemsize > 2
+
+
 def with_dim(
     rank: tuple[int, int] = (1, 3),
     low: float = -4,

@@ -14,7 +14,7 @@ from ..graph.symbols import Atom, same_shape
 from ..graph.trace import PRIMITIVES, GraphContext, Traced
 from ..layout import broadcast_shapes
 from ..ops import build
-from ..ops.kinds import Elementwise, Source, View
+from ..ops.kinds import Elementwise, Host, Source, View
 from ..ops.record import NONE
 from .replay import (
     Sizes,
@@ -233,8 +233,11 @@ def ancestors(values: Iterable[Value], stop: set[Value]) -> set[Value]:
 
 def is_cheap(node: Node) -> bool:
     """Whether a backward pass computes the node's results again rather than keeping them."""
+    kind = node.primitive.kind
     return (
-        isinstance(node.primitive.kind, Elementwise | View | Source) and not node.primitive.impure
+        isinstance(kind, Elementwise | View | Source)
+        and not isinstance(kind, Host)
+        and not node.primitive.impure
     )
 
 

@@ -1,0 +1,649 @@
+"""Order statistics and moments: median, mode, quantile, cov, corrcoef; counts and histograms."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy
+
+from .. import dtypes
+from ..dtypes import dtype as DType
+from ..graph.symbols import maximum as size_maximum
+from ..graph.trace import Traced
+from ..layout import normalize_dim, numel
+from ..limits import finfo, iinfo
+from ..promotion import scalar_type_name
+from . import build
+from .complex import real_part
+from .extremes import amax_primitive
+from .host_kinds import HostAlong, HostElementwise
+from .kinds import Host, real
+from .record import (
+    NONE,
+    Dim,
+    Operand,
+    Selector,
+    Size,
+    Tensor,
+    composite,
+    op,
+    primitive,
+    unsupported,
+)
+from .reductions import finish_dims
+from .samples import Draw, calls, is_precise, only
+from .sorting import (
+    at_places,
+    order_primitive,
+    refuse,
+    sort_keys,
+    sorted_with_order,
+    values_indices,
+)
+
+_NAN = float("nan")
+
+# ---------------------------------------------------------------- checks of values
+
+
+def _check_range(x: Any, low: Any, high: Any, message: str) -> Any:
+    if x.size and not ((x >= low) & (x <= high)).all():
+        raise RuntimeError(message)
+    return x
+
+
+@primitive(
+    HostElementwise(real),
+    name="within",
+    derivative=lambda out, x: 1,
+    reference=_check_range,
+)
+def within_primitive(x, low, high, message):
+    """x itself; RuntimeError if an element is not from low to high."""
+
+
+def require_range(x: Traced, low: Any, high: Any, message: str) -> Traced:
+    """x itself; RuntimeError if an element is not from low to high when the plan runs."""
+    return within_primitive.apply(x, low=low, high=high, message=message)
+
+
+# ---------------------------------------------------------------- mean and median
+
+
+@composite(
+    names=["nanmean"],
+    out=True,
+    samples=calls(
+        (Draw((5,), special=(_NAN,)),), ((Draw((3, 4), special=(_NAN,)), 1), {"keepdim": True})
+    ),
+)
+def nanmean(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
+    """The mean of the elements that are not NaN."""
+    if not input.dtype.is_differentiable:
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{scalar_type_name(input.dtype)}"
+        )
+    count = op.sum(~op.isnan(op.detach(input)), dim, keepdim)
+    return op.nansum(input, dim, keepdim, dtype=dtype) / count
+
+
+def _median_place(input: Traced, dim: int, ignore_nan: bool) -> Traced:
+    """The index along dim (kept) of the lower median, or of the first NaN unless they are
+    ignored.
+    """
+    order = order_primitive.apply(input, dim=dim, descending=False)
+    length = input.shape[dim]
+    middle = (length - 1) // 2
+    if not input.dtype.is_floating_point:
+        return build.slice_(order, dim, middle, 1, 1)
+    nans = build.reduce_sum(build.convert(op.isnan(input), dtypes.int64), (dim,))
+    if ignore_nan:
+        position = op.clamp_min(length - 1 - nans, 0) // 2
+    else:
+        position = op.where(nans > 0, length - nans, middle)
+    return op.gather(order, dim, position)
+
+
+def _median_of_all(input: Traced, ignore_nan: bool) -> Traced:
+    """The median, whose gradient all elements equal to it share."""
+    count = numel(input.shape)
+    if count == 0:
+        if not input.dtype.is_floating_point:
+            low = iinfo(input.dtype).min
+            return build.full((), low, input.dtype)
+        return build.full((), _NAN, input.dtype)
+    flat = build.reshape(input, (count,))
+    value = op.gather(op.detach(flat), 0, _median_place(op.detach(flat), 0, ignore_nan))
+    if not input.dtype.is_floating_point:
+        return build.reshape(value, ())
+    equal = (flat == value) | (op.isnan(flat) & op.isnan(value))
+    candidates = build.select_where(equal, flat, finfo(input.dtype).min, input.dtype)
+    return build.reshape(amax_primitive.apply(candidates, dims=(0,)), ())
+
+
+def _median(name: str, ignore_nan: bool, doc: str) -> None:
+    result = values_indices(name)
+
+    def body(input: Tensor, dim: int | None = None, keepdim: bool = False):
+        refuse("median_cpu", input, dtypes.bool)
+        if dim is None:
+            return _median_of_all(input, ignore_nan)
+        dim = normalize_dim(dim, input.ndim)
+        if not input.ndim:
+            return result(input, build.full_like(input, 0, dtypes.int64))
+        if input.shape[dim] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+        place = _median_place(op.detach(input), dim, ignore_nan)
+        values = finish_dims(at_places(input, place, dim), (dim,), keepdim)
+        return result(values, finish_dims(place, (dim,), keepdim))
+
+    body.__doc__ = doc
+    composite(
+        names=[name],
+        out=True,
+        samples=calls(
+            (Draw((5,)),),
+            (Draw((3, 4), special=(_NAN,)), 1),
+            ((Draw((2, 3, 4)), 0), {"keepdim": True}),
+            (Draw(()), 0),
+        ),
+    )(body)
+
+
+_median("median", False, "The lower median; along a dim: the medians and their indices.")
+_median(
+    "nanmedian",
+    True,
+    "The lower median of the elements that are not NaN; along a dim: the medians and their "
+    "indices.",
+)
+
+
+# ---------------------------------------------------------------- mode
+
+
+def _mode_arrays(x: Any, dim: int) -> Any:
+    keys = numpy.moveaxis(sort_keys(x), dim, -1)
+    order = numpy.argsort(keys, axis=-1, kind="stable")
+    arranged = numpy.take_along_axis(keys, order, -1)
+    position = numpy.arange(keys.shape[-1])
+    starts = numpy.ones(keys.shape, bool)
+    starts[..., 1:] = arranged[..., 1:] != arranged[..., :-1]
+    first = numpy.maximum.accumulate(numpy.where(starts, position, 0), axis=-1)
+    longest = numpy.argmax(position - first, axis=-1)[..., None]
+    return numpy.moveaxis(numpy.take_along_axis(order, longest, -1), -1, dim)
+
+
+def _kept(environment: Any, x: Any, dim: int) -> list:
+    shape = tuple(1 if each == dim else size for each, size in enumerate(x.shape))
+    return [(dtypes.int64, shape, False)]
+
+
+@primitive(HostAlong(_kept), name="mode_place", derivative=NONE, reference=_mode_arrays)
+def mode_place(x, dim):
+    """The last index along dim (kept) of the most frequent element, of the least if several are
+    equally frequent.
+    """
+
+
+_Mode = values_indices("mode")
+
+
+@composite(
+    names=["mode"],
+    out=True,
+    samples=calls((Draw((3, 6), 0, 3),), ((Draw((4, 3), 0, 3), 0), {"keepdim": True}), (Draw(()),)),
+)
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False):
+    """The most frequent element along dim, the least of several, and its index."""
+    if input.ndim:
+        refuse("mode_cpu", input)
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return _Mode(input, build.full_like(input, 0, dtypes.int64))
+    if input.shape[dim] == 0:
+        raise IndexError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
+    place = mode_place.apply(input, dim=dim)
+    values = finish_dims(at_places(input, place, dim), (dim,), keepdim)
+    return _Mode(values, finish_dims(place, (dim,), keepdim))
+
+
+# ---------------------------------------------------------------- quantiles
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _check_quantile(input: Traced, q: Any, interpolation: str, name: str) -> None:
+    if numel(input.shape) == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if build.is_number(q):
+        if q < 0 or q > 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
+        return
+    if q.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if q.dtype is not input.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+
+
+def _quantile(
+    input: Traced, q: Any, dim: int | None, keepdim: bool, interpolation: str, name: str
+) -> Traced:
+    _check_quantile(input, q, interpolation, name)
+    rank = input.ndim
+    if dim is None:
+        flat, place = build.reshape(input, (numel(input.shape),)), 0
+    else:
+        place = normalize_dim(dim, rank)
+        flat = build.move_dim(input, place, rank - 1) if rank else build.reshape(input, (1,))
+    if build.is_number(q):
+        fractions = build.full((1,), q, input.dtype)
+    else:
+        message = f"{name}() q values must be in the range [0, 1]"
+        fractions = build.reshape(require_range(q, 0.0, 1.0, message), (numel(q.shape),))
+    values = _interpolated(flat, fractions, interpolation, name == "nanquantile")
+    if keepdim:
+        shape = [1] * rank if dim is None else list(input.shape)
+        if dim is not None and rank:
+            shape[place] = 1
+    else:
+        shape = list(flat.shape[:-1])
+    values = build.move_dim(values, values.ndim - 1, 0)
+    lead = [] if build.is_number(q) or not q.ndim else [q.shape[0]]
+    return build.reshape(values, (*lead, *shape))
+
+
+def _interpolated(x: Traced, fractions: Traced, interpolation: str, ignore_nan: bool) -> Traced:
+    """The quantiles of the last dim, one for each fraction."""
+    last = x.ndim - 1
+    ordered, _ = sorted_with_order(x, last, False)
+    length = x.shape[last]
+    nans = build.reduce_sum(build.convert(op.isnan(op.detach(x)), x.dtype), (last,))
+    if ignore_nan:
+        ranks = fractions * op.clamp_min(length - 1 - nans, 0)
+    else:
+        ranks = op.where(nans > 0, length - 1, fractions * (length - 1))
+    if interpolation == "lower":
+        ranks = op.floor(ranks)
+    elif interpolation == "higher":
+        ranks = op.ceil(ranks)
+    elif interpolation == "nearest":
+        ranks = op.round(ranks)
+    below = op.floor(ranks)
+    lower = op.gather(ordered, last, build.convert(below, dtypes.int64))
+    if interpolation not in ("linear", "midpoint"):
+        return lower
+    upper = op.gather(ordered, last, build.convert(op.ceil(ranks), dtypes.int64))
+    weight = build.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+    return op.lerp(lower, upper, weight)
+
+
+_QUANTILE_SAMPLES = calls(
+    (Draw((5,)), 0.3),
+    (Draw((3, 4)), Draw((2,), 0, 1), 1),
+    ((Draw((3, 4), special=(_NAN,)), Draw((), 0, 1)), {"keepdim": True}),
+    (Draw((3, 5)), 0.7, 0, False),
+    *(
+        ((Draw((3, 5)), 0.6, 1), {"interpolation": each})
+        for each in ("lower", "higher", "midpoint", "nearest")
+    ),
+)
+
+
+@composite(names=["quantile"], out=True, samples=_QUANTILE_SAMPLES)
+def quantile(
+    input: Tensor,
+    q: Operand,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+):
+    """The q-quantiles along dim (q from 0 to 1, a number or 1-d); NaN where there is a NaN."""
+    return _quantile(input, q, dim, keepdim, interpolation, "quantile")
+
+
+@composite(names=["nanquantile"], out=True, samples=_QUANTILE_SAMPLES)
+def nanquantile(
+    input: Tensor,
+    q: Operand,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+):
+    """The q-quantiles along dim of the elements that are not NaN."""
+    return _quantile(input, q, dim, keepdim, interpolation, "nanquantile")
+
+
+# ---------------------------------------------------------------- covariance
+
+
+def _check_weights(weights: Traced, label: str, count: Any, integral: bool) -> Traced:
+    if weights.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {label} to have one or fewer dimensions but got {label} with "
+            f"{weights.ndim} dimensions"
+        )
+    fits = weights.dtype.is_integral if integral else weights.dtype.is_floating_point
+    if not fits or weights.dtype is dtypes.bool:
+        kind = "integral" if integral else "floating point"
+        raise RuntimeError(
+            f"cov(): expected {label} to have {kind} dtype but got {label} with "
+            f"{scalar_type_name(weights.dtype)} dtype"
+        )
+    if numel(weights.shape) != count:
+        raise RuntimeError(
+            f"cov(): expected {label} to have the same numel as there are observations in the "
+            f"input but got {numel(weights.shape)} != {count}"
+        )
+    infinite = iinfo(weights.dtype).max if integral else float("inf")
+    weights = require_range(weights, 0, infinite, f"cov(): {label} cannot be negative")
+    return build.reshape(weights, (count,))
+
+
+def _two_dims(input: Traced, name: str) -> Traced:
+    """Variables as rows, observations as columns."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"{name}(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
+    if input.dtype is dtypes.bool:
+        raise RuntimeError(f"{name}(): bool dtype is not supported for input")
+    return input if input.ndim == 2 else build.reshape(input, (1, numel(input.shape)))
+
+
+@composite(
+    names=["cov"],
+    samples=calls(
+        (Draw((3, 5), 0, 9),),
+        (Draw((5,), 0, 9),),
+        (
+            (Draw((3, 5), 0, 9),),
+            {"correction": 0, "aweights": Draw((5,), 0.5, 2, dtype=dtypes.float64)},
+        ),
+        ((Draw((2, 4), 0, 9),), {"fweights": Draw((4,), 1, 5, dtype=dtypes.int64)}),
+    ),
+)
+def cov(input: Tensor, *, correction: int = 1, fweights=None, aweights=None):
+    """The covariances of variables (rows) over observations (columns), which weights may count
+    several times (fweights) or weigh (aweights).
+    """
+    x = _two_dims(input, "cov")
+    count = x.shape[1]
+    weights = None
+    if fweights is not None:
+        weights = _check_weights(fweights, "fweights", count, True)
+    if aweights is not None:
+        checked = _check_weights(aweights, "aweights", count, False)
+        weights = checked if weights is None else weights * checked
+    if x.dtype.is_integral:
+        x = build.convert(x, dtypes.get_default_dtype())
+    if weights is None:
+        total: Any = count
+        average = op.sum(x, 1, True) / count
+    else:
+        total = op.sum(weights)
+        average = op.sum(x * weights, 1, True) / total
+    norm: Any = total - correction
+    if weights is not None and correction and aweights is not None:
+        share = aweights if fweights is None else weights * build.reshape(aweights, (count,))
+        wsum = op.sum(weights * aweights) if fweights is not None else op.sum(share * share)
+        norm = total - correction * wsum / total
+    centred = x - average
+    weighted = centred if weights is None else centred * weights
+    other = build.conjugate(build.permute(weighted, (1, 0)))
+    product = op.matmul(centred, build.convert(other, centred.dtype))
+    norm = op.clamp_min(norm, 0) if isinstance(norm, Traced) else size_maximum(norm, 0)
+    result = product / norm
+    return build.reshape(result, ()) if x.shape[0] == 1 else result
+
+
+@composite(names=["corrcoef"], samples=calls((Draw((3, 5), 0, 9),), (Draw((5,), 0, 9),)))
+def corrcoef(input: Tensor):
+    """The correlations of variables (rows) over observations (columns)."""
+    _two_dims(input, "corrcoef")
+    c = cov(input)
+    if not c.ndim:
+        return c / c
+    deviation = op.sqrt(op.diagonal(c))
+    c = c / build.insert_dim(deviation, 1) / build.insert_dim(deviation, 0)
+    if c.dtype.is_complex:
+        return op.complex(*(op.clamp(part, -1, 1) for part in (real_part(c), op.imag(c))))
+    return op.clamp(c, -1, 1)
+
+
+# ---------------------------------------------------------------- counts
+
+
+def _bincount_arrays(x: Any, *weights: Any, minlength: int) -> Any:
+    if x.size and x.min() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    return numpy.bincount(x.astype(numpy.int64), *weights, minlength=minlength)
+
+
+@primitive(
+    Host(
+        lambda environment, x, *weights, minlength: [
+            (weights[0].dtype if weights else dtypes.int64, (environment.unbacked(),), False)
+        ]
+    ),
+    names=["_bin_counts"],
+    methods=[],
+    derivative=NONE,
+    batch=unsupported("bincount gives each example another size, which vmap cannot stack"),
+    reference=_bincount_arrays,
+)
+def bin_counts(x, *weights, minlength: int):
+    """How often each number occurs, or the sum of the weights there."""
+
+
+@composite(
+    names=["bincount"],
+    samples=calls(
+        (Draw((6,), 0, 5, dtype=dtypes.int64),),
+        (Draw((6,), 0, 5, dtype=dtypes.int64), Draw((6,), dtype=dtypes.float32), 8),
+    ),
+)
+def bincount(input: Tensor, weights=None, minlength: int = 0):
+    """How often each of the numbers 0, 1, ... occurs in a vector, or the sum of the weights there;
+    the result has at least minlength elements.
+    """
+    if input.dtype.is_differentiable or input.dtype is dtypes.bool:
+        refuse("bincount_cpu", input, input.dtype)
+    if minlength < 0:
+        raise RuntimeError(f"minlength should be >= 0, but got {minlength} (in bincount)")
+    if input.ndim != 1:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return bin_counts(input, minlength=minlength)
+    if weights.ndim != 1 or weights.shape[0] != input.shape[0]:
+        raise RuntimeError("weights should be 1-d and have the same length as input (in bincount)")
+    if weights.dtype is not dtypes.float32:
+        weights = weights.to(dtypes.float64)
+    return bin_counts(input, op.detach(weights), minlength=minlength)
+
+
+# ---------------------------------------------------------------- histograms
+
+
+def _outer_edges(x: Any, low: float, high: float, name: str) -> tuple[float, float]:
+    """The range of a histogram: that of the data if none is given."""
+    if low == high and x.size:
+        low, high = float(x.min()), float(x.max())
+    if not (numpy.isfinite(low) and numpy.isfinite(high)):
+        raise RuntimeError(f"torch.{name}: range of [{low}, {high}] is not finite")
+    if low == high:
+        spread = 1.0 if name == "histc" else 0.5
+        low, high = low - spread, high + spread
+        if name == "histogram" and not x.size:
+            low, high = 0.0, 1.0
+    return low, high
+
+
+def _histc_arrays(x: Any, low: Any, high: Any, bins: int) -> Any:
+    x = x.reshape(-1)
+    low, high = _outer_edges(x, float(low), float(high), "histc")
+    kept = x[(x >= low) & (x <= high)]
+    kind = kept.dtype.type
+    place = ((kept - kind(low)) * bins / (kind(high) - kind(low))).astype(numpy.int64)
+    return numpy.bincount(numpy.minimum(place, bins - 1), minlength=bins)
+
+
+@primitive(
+    Host(lambda environment, x, low, high, bins: [(x.dtype, (bins,), False)]),
+    name="histc",
+    derivative=NONE,
+    batch=unsupported("histc has no batching rule"),
+    reference=_histc_arrays,
+)
+def histc_primitive(x, low, high, bins):
+    """How many elements fall into each of the bins of equal width from low to high."""
+
+
+def _check_bins(bins: Any) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+
+
+@composite(
+    names=["histc"],
+    out=True,
+    samples=only(is_precise, calls((Draw((20,)), 5), (Draw((4, 5)), 4, -2, 2), (Draw((3,)),))),
+)
+def histc(input: Tensor, bins: Size = 100, min: Operand = 0, max: Operand = 0):
+    """How many elements fall into each of ``bins`` bins of equal width from min to max (the range
+    of the elements if both are equal).
+    """
+    if not input.dtype.is_floating_point:
+        refuse("histogram_cpu", input, input.dtype)
+    _check_bins(bins)
+    low, high = (build.lift(each, input.context) for each in (min, max))
+    low, high = (build.convert(each, dtypes.float64) for each in (low, high))
+    low = _require_order(low, high, "torch.histc: max must be larger than min")
+    return histc_primitive.apply(input, low, high, bins=bins)
+
+
+def _require_order(low: Traced, high: Traced, message: str) -> Traced:
+    """low itself; RuntimeError when the plan runs if it is greater than high."""
+    gap = require_range(high - low, 0.0, float("inf"), message)
+    return op.where(gap >= 0, low, high)
+
+
+def _histogram_arrays(x: Any, edges: Any, *weights: Any, bins: int, density: bool) -> Any:
+    x = x.reshape(-1)
+    if bins:
+        low, high = _outer_edges(x, float(edges[0]), float(edges[1]), "histogram")
+        edges = numpy.linspace(low, high, bins + 1, dtype=x.dtype)
+    weights = [each.reshape(-1).astype(numpy.float64) for each in weights]
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    place = numpy.searchsorted(edges, x[inside], "right") - 1
+    place = numpy.minimum(place, len(edges) - 2)
+    counts = numpy.bincount(place, *(each[inside] for each in weights), minlength=len(edges) - 1)
+    if density:
+        counts = counts / counts.sum() / numpy.diff(edges.astype(numpy.float64))
+    return counts, edges
+
+
+@primitive(
+    Host(
+        lambda environment, x, edges, *weights, bins, density: [
+            (x.dtype, (bins or edges.shape[0] - 1,), False),
+            (x.dtype, (bins + 1 if bins else edges.shape[0],), False),
+        ]
+    ),
+    name="histogram",
+    derivative=NONE,
+    batch=unsupported("histogram has no batching rule"),
+    reference=_histogram_arrays,
+)
+def histogram_primitive(x, edges, *weights, bins, density):
+    """The counts (or weights, or densities) between edges, and these; with ``bins`` that many of
+    equal width over the range of two edges.
+    """
+
+
+Histogram: Any = namedtuple("histogram", ("hist", "bin_edges"))  # type: ignore[name-match]
+
+
+def _check_histogram(input: Traced, weight: Traced | None) -> list[Traced]:
+    """The weights as a list."""
+    if not input.dtype.is_floating_point:
+        refuse("histogramdd", input, input.dtype)
+    if weight is None:
+        return []
+    if tuple(weight.shape) != tuple(input.shape):
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+            "input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
+        )
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+            f"should have the same dtype, but got {input.dtype} and {weight.dtype}"
+        )
+    return [weight]
+
+
+@composite(names=["_histogram_between"], methods=[], out=True)
+def histogram_between(
+    input: Tensor, bins: Tensor, *, range: Selector = None, weight=None, density: bool = False
+):
+    """``histogram`` with edges in the place of a number of bins."""
+    weights = _check_histogram(input, weight)
+    if bins.ndim != 1:
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have one dimension, but got "
+            f"{bins.ndim} dimensions in the bins tensor for dimension 0"
+        )
+    if bins.dtype is not input.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {input.dtype} and bins for dimension 0 with dtype {bins.dtype}"
+        )
+    if range is not None:
+        raise TypeError("histogram(): a range goes with a number of bins, not with edges")
+    return Histogram(*histogram_primitive.apply(input, bins, *weights, bins=0, density=density))
+
+
+@composite(
+    names=["histogram"],
+    out=True,
+    overload=lambda *args, **kwargs: histogram_between(*args, **kwargs),
+    samples=only(
+        is_precise,
+        calls((Draw((20,)), 5), ((Draw((20,)), 4), {"range": (-2.0, 2.0), "density": True})),
+    ),
+)
+def histogram(
+    input: Tensor,
+    bins: int,
+    *,
+    range: Selector = None,
+    weight=None,
+    density: bool = False,
+):
+    """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
+    bins: how many, of equal width, or the edges.
+    """
+    weights = _check_histogram(input, weight)
+    _check_bins(bins)
+    low, high = (0.0, 0.0) if range is None else range
+    if low > high:
+        raise RuntimeError(
+            f"torch.histogramdd: min should not exceed max, but got min {low} max {high} for "
+            "dimension 0"
+        )
+    ends = build.convert(build.iota(2), input.dtype) * (high - low) + low
+    return Histogram(*histogram_primitive.apply(input, ends, *weights, bins=bins, density=density))
