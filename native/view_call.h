@@ -101,5 +101,7 @@ PyObject *native_narrow(PyObject *const *args, size_t count, PyObject *keyword_n
 PyObject *native_select(PyObject *const *args, size_t count, PyObject *keyword_names);
 PyObject *native_unbind(PyObject *const *args, size_t count, PyObject *keyword_names);
 PyObject *native_as_strided(PyObject *const *args, size_t count, PyObject *keyword_names);
+PyObject *native_diagonal(PyObject *const *args, size_t count, PyObject *keyword_names);
+PyObject *native_unfold(PyObject *const *args, size_t count, PyObject *keyword_names);
 
 }  // namespace rushlight

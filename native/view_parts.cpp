@@ -128,4 +128,66 @@ PyObject *native_as_strided(PyObject *const *args, size_t count, PyObject *keywo
   return view_new(call.tensor(), layout, ViewKind::AsStrided, &layout.offset, 1);
 }
 
+// Both dims of a diagonal; false with an error set.
+static bool diagonal_dims(const Meta *meta, const int64_t (&given)[2], int (&dims)[2]) {
+  if (!wrap_dim(given[0], meta->ndim, &dims[0]) || !wrap_dim(given[1], meta->ndim, &dims[1])) return false;
+  if (dims[0] != dims[1]) return true;
+  PyErr_Format(PyExc_RuntimeError, "diagonal dimensions cannot be identical %lld, %lld",
+               static_cast<long long>(given[0]), static_cast<long long>(given[1]));
+  return false;
+}
+
+PyObject *native_diagonal(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  static constexpr const char *names[] = {"offset", "dim1", "dim2"};
+  const Call call(args, count, keyword_names);
+  PyObject *objects[3];
+  int64_t offset = 0, given[2] = {0, 1};
+  if (!call.bind(names, objects) || (objects[0] && !parse_int(objects[0], &offset)) ||
+      (objects[1] && !parse_int(objects[1], &given[0])) || (objects[2] && !parse_int(objects[2], &given[1]))) {
+    return nullptr;
+  }
+  const Meta *meta = call.meta();
+  int dims[2];
+  if (!diagonal_dims(meta, given, dims)) return nullptr;
+  const int64_t rows = meta->sizes()[dims[0]], columns = meta->sizes()[dims[1]];
+  const int64_t row_step = meta->strides()[dims[0]], column_step = meta->strides()[dims[1]];
+  // Beyond the matrix in either direction the diagonal is empty.
+  offset = std::clamp(offset, -rows, columns);
+  const int64_t length = std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset)
+                                                       : std::min(rows + offset, columns), 0);
+  ViewLayout layout;
+  for (int i = 0; i < meta->ndim; ++i) {
+    if (i != dims[0] && i != dims[1]) layout.push(meta->sizes()[i], meta->strides()[i]);
+  }
+  layout.push(length, row_step + column_step);
+  if (length > 0) layout.offset = offset >= 0 ? offset * column_step : -offset * row_step;
+  return view_new(call.tensor(), layout, ViewKind::AsStrided, &layout.offset, 1);
+}
+
+PyObject *native_unfold(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  int64_t values[3];
+  if (!bind_ints(call, {"dimension", "size", "step"}, values)) return nullptr;
+  const Meta *meta = call.meta();
+  int dim;
+  if (!wrap_dim(values[0], meta->ndim, &dim)) return nullptr;
+  const int64_t size = values[1], step = values[2], length = meta->ndim ? meta->sizes()[dim] : 1;
+  if (size < 0 || size > length) {
+    return PyErr_Format(PyExc_RuntimeError,
+                        "unfold: maximum size for tensor at dimension %d is %lld but size is %lld", dim,
+                        static_cast<long long>(length), static_cast<long long>(size));
+  }
+  if (step <= 0) {
+    return PyErr_Format(PyExc_RuntimeError, "unfold: step is %lld but must be > 0", static_cast<long long>(step));
+  }
+  ViewLayout layout = whole_layout(meta);
+  const int64_t stride = meta->ndim ? layout.strides[dim] : 1;
+  if (meta->ndim) {
+    layout.sizes[dim] = (length - size) / step + 1;
+    if (__builtin_mul_overflow(stride, step, &layout.strides[dim])) layout.strides[dim] = 0;  // then there is one window
+  }
+  if (!layout.push(size, stride)) return nullptr;
+  return view_new(call.tensor(), layout, ViewKind::AsStrided, &layout.offset, 1);
+}
+
 }  // namespace rushlight

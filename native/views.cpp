@@ -292,7 +292,8 @@ constexpr struct {
     {"squeeze", native_squeeze},     {"narrow", native_narrow},       {"select", native_select},
     {"unbind", native_unbind},       {"flatten", native_flatten},     {"as_strided", native_as_strided},
     {"detach", native_detach},       {"view_as", native_view_as},     {"alias", native_alias},
-    {"contiguous", native_contiguous}, {"getitem", native_getitem},
+    {"contiguous", native_contiguous}, {"getitem", native_getitem},   {"diagonal", native_diagonal},
+    {"unfold", native_unfold},
 };
 
 }  // namespace

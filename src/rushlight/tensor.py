@@ -39,6 +39,8 @@ NATIVE_VIEWS = {
     "movedim",
     "moveaxis",
     "expand_as",
+    "diagonal",
+    "unfold",
     "swapdims",
 }
 # Operators that the core calls by name: number slots, and arithmetic on gradients.

@@ -135,7 +135,7 @@ def _one_gradient(x: Traced, spacing: Any, dim: int, edge_order: int) -> Traced:
             spacing, 0, 0, 1, length - 1
         )
 
-        def steps(start: Any, count: Any) -> Traced:
+        def steps(start: Any, count: Any) -> Any:
             return op.reshape(build.slice_(step, 0, start, 1, count), along)
 
     else:

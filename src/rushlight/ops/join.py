@@ -22,7 +22,7 @@ def cat_primitive(*xs, dim):
     """Tensors of one dtype one after another along dim."""
 
 
-def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
+def check_list(tensors: Any, name: str) -> Sequence[Traced]:
     if isinstance(tensors, Traced):
         return tuple(tensors)
     if not isinstance(tensors, list | tuple):
@@ -41,7 +41,7 @@ def _check_list(tensors: Any, name: str) -> Sequence[Traced]:
     return tensors
 
 
-def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
+def promoted(tensors: Sequence[Traced]) -> list[Traced]:
     dtype = result_type((x.dtype, build.category(x)) for x in tensors)
     return [build.convert(x, dtype) for x in tensors]
 
@@ -61,13 +61,13 @@ def _promoted(tensors: Sequence[Traced]) -> list[Traced]:
 )
 def cat(tensors: Tensors, dim: int = 0):
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
-    tensors = _check_list(tensors, "cat")
+    tensors = check_list(tensors, "cat")
     for position, x in enumerate(tensors):
         if not x.ndim:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {position}) cannot be concatenated (in cat)"
             )
-    tensors = _promoted(tensors)
+    tensors = promoted(tensors)
     joined = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or tensors[:1]
     first = joined[0]
     dim = normalize_dim(dim, first.ndim)
@@ -99,7 +99,7 @@ def cat(tensors: Tensors, dim: int = 0):
 )
 def stack(tensors: Tensors, dim: int = 0):
     """Tensors of one shape along a new dim."""
-    tensors = _check_list(tensors, "stack")
+    tensors = check_list(tensors, "stack")
     first = tensors[0]
     dim = normalize_dim(dim, first.ndim + 1)
     for position, x in enumerate(tensors):
@@ -109,10 +109,10 @@ def stack(tensors: Tensors, dim: int = 0):
                 f"entry 0 and {list(x.shape)} at entry "
                 f"{position}"
             )
-    return cat_primitive.apply(*(build.insert_dim(x, dim) for x in _promoted(tensors)), dim=dim)
+    return cat_primitive.apply(*(build.insert_dim(x, dim) for x in promoted(tensors)), dim=dim)
 
 
-def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
+def at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
     return [
         x if x.ndim >= rank else build.reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape))
         for x in tensors
@@ -127,7 +127,7 @@ def _at_least(tensors: Sequence[Any], rank: int) -> list[Any]:
 )
 def hstack(tensors: Tensors):
     """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
-    tensors = _at_least(_check_list(tensors, "hstack"), 1)
+    tensors = at_least(check_list(tensors, "hstack"), 1)
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
@@ -139,4 +139,4 @@ def hstack(tensors: Tensors):
 )
 def vstack(tensors: Tensors):
     """Tensors below each other: along dim 0, those with one dim as rows."""
-    return cat(_at_least(_check_list(tensors, "vstack"), 2), 0)
+    return cat(at_least(check_list(tensors, "vstack"), 2), 0)

@@ -239,7 +239,7 @@ def element_at(
 
 
 def _search_arrays(sequence: Any, values: Any, right: bool) -> Any:
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     if sequence.ndim == 1:
         return numpy.searchsorted(sequence, values, side).astype(numpy.int64)
     count = math.prod(sequence.shape[:-1])

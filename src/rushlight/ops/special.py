@@ -109,8 +109,8 @@ def _polygamma(n: Any, input: Traced) -> Traced:
         raise RuntimeError(f"polygamma(n, x) does not support negative n, but n is {n}")
     if n == 0:
         return op.digamma(input)
-    (x,) = polygamma_primitive.kind.prepare(polygamma_primitive, (input,))
-    return polygamma_primitive.apply(x, n=n)
+    input = _floating(input)
+    return polygamma_primitive.apply(input, n=n)
 
 
 @composite(
@@ -257,6 +257,7 @@ _erfcx = _function(
     lambda out, x: 2 * x * out - 2 / math.sqrt(math.pi),
     "erfcx",
     methods=[],
+    accepts=precise,
 )
 _ndtri = _function(
     ["special.ndtri"],

@@ -429,7 +429,7 @@ def corrcoef(input: Tensor):
 def _bincount_arrays(x: Any, *weights: Any, minlength: int) -> Any:
     if x.size and x.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    return numpy.bincount(x.astype(numpy.int64), *weights, minlength=minlength)
+    return numpy.bincount(x.astype(numpy.int64), weights[0] if weights else None, minlength)
 
 
 @primitive(
@@ -545,11 +545,11 @@ def _histogram_arrays(x: Any, edges: Any, *weights: Any, bins: int, density: boo
     if bins:
         low, high = _outer_edges(x, float(edges[0]), float(edges[1]), "histogram")
         edges = numpy.linspace(low, high, bins + 1, dtype=x.dtype)
-    weights = [each.reshape(-1).astype(numpy.float64) for each in weights]
     inside = (x >= edges[0]) & (x <= edges[-1])
     place = numpy.searchsorted(edges, x[inside], "right") - 1
     place = numpy.minimum(place, len(edges) - 2)
-    counts = numpy.bincount(place, *(each[inside] for each in weights), minlength=len(edges) - 1)
+    share = weights[0].reshape(-1)[inside].astype(numpy.float64) if weights else None
+    counts = numpy.bincount(place, share, len(edges) - 1)
     if density:
         counts = counts / counts.sum() / numpy.diff(edges.astype(numpy.float64))
     return counts, edges

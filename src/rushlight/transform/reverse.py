@@ -234,11 +234,11 @@ def ancestors(values: Iterable[Value], stop: set[Value]) -> set[Value]:
 def is_cheap(node: Node) -> bool:
     """Whether a backward pass computes the node's results again rather than keeping them."""
     kind = node.primitive.kind
-    return (
-        isinstance(kind, Elementwise | View | Source)
-        and not isinstance(kind, Host)
-        and not node.primitive.impure
-    )
+    if node.primitive.impure:
+        return False
+    if isinstance(kind, Host):
+        return not node.inputs  # numbers that are known when the plan is made
+    return isinstance(kind, Elementwise | View | Source)
 
 
 def saved_values(

@@ -1,0 +1,418 @@
+"""Norms and distances of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import dtype as DType
+from ..graph.trace import Traced
+from ..layout import broadcast_shapes, normalize_dim, numel, reduced_dims
+from ..promotion import can_cast, scalar_type_name
+from . import build
+from .arithmetic import computed_dtype
+from .complex import real_part
+from .conversion import overwritten
+from .normalization import widened
+from .parts import concrete_size
+from .record import Dim, Operand, Selector, composite, op
+from .reductions import finish_dims
+from .samples import Draw, calls
+
+_INF = float("inf")
+
+# ---------------------------------------------------------------- norms of vectors
+
+
+def _norm_dtype(name: str, x: Traced, dtype: DType | None) -> DType:
+    """The type of computation, checked."""
+    if not x.dtype.is_differentiable:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            f"{scalar_type_name(x.dtype)}"
+        )
+    if dtype is None:
+        return x.dtype
+    label, given = scalar_type_name(dtype), scalar_type_name(x.dtype)
+    if not dtype.is_differentiable:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {label}")
+    if dtype.is_complex != x.dtype.is_complex:
+        kind = "complex" if x.dtype.is_complex else "real"
+        raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {label}")
+    if dtype.itemsize < x.dtype.itemsize or not can_cast(x.dtype, dtype):
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({given}) should be convertible without narrowing to "
+            f"the specified dtype ({label})"
+        )
+    return dtype
+
+
+def vector_norm_over(x: Traced, order: Any, dims: tuple[int, ...], name: str) -> Traced:
+    """The norm of floating-point or complex elements over dims, which stay."""
+    if isinstance(order, bool) or not isinstance(order, int | float):
+        raise TypeError(f"{name}(): argument 'ord' must be Number, not {type(order).__name__}")
+    count = numel(tuple(x.shape[dim] for dim in dims))
+    if (order < 0 or order == _INF) and count == 0:
+        raise RuntimeError(
+            f"{name} cannot compute the {order} norm on an empty tensor because the operation "
+            "does not have an identity"
+        )
+    if order == 0:
+        counts = build.convert(x != 0, x.dtype.to_real())
+        return op.sum(overwritten.apply(real_part(x), counts), dims, True)
+    if order == 2:
+        # x * conj(x): its derivative at zero is zero, and the root's infinite one is masked.
+        squares = real_part(x * build.conjugate(x)) if x.dtype.is_complex else x * x
+        return _root(build.reduce_sum(squares, dims))
+    magnitude = op.abs(x)
+    if order == _INF:
+        return op.amax(magnitude, dims, True) if dims else magnitude
+    if order == -_INF:
+        return op.amin(magnitude, dims, True) if dims else magnitude
+    if order == 1:
+        return build.reduce_sum(magnitude, dims)
+    if order > 0:
+        # Powers below 1 have infinite derivatives at zero, where the norm's is taken as zero.
+        zero = magnitude == 0
+        safe = op.where(zero, 1, magnitude)
+        powers = build.select_where(zero, 0, op.pow(safe, order), magnitude.dtype)
+        total = build.reduce_sum(powers, dims)
+        return _power(total, order)
+    return op.pow(build.reduce_sum(op.pow(magnitude, order), dims), 1 / order)
+
+
+def _root(total: Traced) -> Traced:
+    """The square root, with derivative zero at zero."""
+    zero = total == 0
+    return build.select_where(zero, total * 0, op.sqrt(op.where(zero, 1, total)), total.dtype)
+
+
+def _power(total: Traced, order: Any) -> Traced:
+    zero = total == 0
+    root = op.pow(op.where(zero, 1, total), 1 / order)
+    return build.select_where(zero, total * 0, root, total.dtype)
+
+
+def _vector_norm(
+    x: Traced, order: Any, dim: Any, keepdim: bool, dtype: DType | None, name: str
+) -> Traced:
+    compute = _norm_dtype(name, x, dtype)
+    dims = reduced_dims(dim, x.ndim)
+    wide = widened(build.convert(x, compute))
+    result = build.convert(vector_norm_over(wide, order, dims, name), compute.to_real())
+    return finish_dims(result, dims, keepdim)
+
+
+_VECTOR_SAMPLES = calls(
+    (Draw((5,)),),
+    (Draw((3, 4)), 1, 1),
+    ((Draw((3, 4)), 3), {"dim": 0, "keepdim": True}),
+    (Draw((3, 4)), _INF),
+    (Draw((3, 4)), -_INF, (0, 1)),
+    (Draw((3, 4)), 0, 0),
+    (Draw((3, 4)), 0.5, 0),
+    (Draw(()),),
+)
+
+
+@composite(names=["linalg.vector_norm"], methods=[], out=True, samples=_VECTOR_SAMPLES)
+def vector_norm(
+    x, ord: Selector = 2, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None
+):
+    """The norm of order ord of the elements over dims: sum(|x| ** ord) ** (1 / ord); for infinite
+    orders the greatest or least magnitude, for 0 the number of elements that are not zero.
+    """
+    return _vector_norm(x, ord, dim, keepdim, dtype, "linalg.vector_norm")
+
+
+# ---------------------------------------------------------------- norms of matrices
+
+
+def _matrix_dims(A: Traced, dim: Any) -> tuple[int, int]:
+    if A.ndim < 2:
+        raise RuntimeError(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
+        )
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) != 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}"
+        )
+    first, second = (normalize_dim(each, A.ndim) for each in dims)
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dims}")
+    return first, second
+
+
+def _matrix_norm(A: Traced, order: Any, dim: Any, keepdim: bool, dtype: DType | None) -> Traced:
+    name = "linalg.matrix_norm"
+    compute = _norm_dtype(name, A, dtype)
+    first, second = _matrix_dims(A, dim)
+    A = build.convert(A, compute)
+    dims = (first, second)
+    if order == "fro":
+        return _vector_norm(A, 2, dims, keepdim, None, name)
+    if order == "nuc" or order in (2, -2):
+        values = getattr(op, "linalg.svdvals")(_moved_last(A, first, second))
+        if order == "nuc":
+            result = op.sum(values, -1)
+        else:
+            result = op.amax(values, -1) if order == 2 else op.amin(values, -1)
+        if keepdim:
+            shape = [1 if each in dims else size for each, size in enumerate(A.shape)]
+            return build.reshape(result, shape)
+        return result
+    if isinstance(order, str) or order not in (1, -1, _INF, -_INF):
+        raise RuntimeError(f"linalg.matrix_norm: Order {order} not supported.")
+    summed, compared = dims if order in (1, -1) else (second, first)
+    totals = build.reduce_sum(op.abs(A), (summed,))
+    extreme = op.amax if order > 0 else op.amin
+    return finish_dims(extreme(totals, compared, True), tuple(sorted(dims)), keepdim)
+
+
+def _moved_last(A: Traced, first: int, second: int) -> Traced:
+    rest = [dim for dim in range(A.ndim) if dim not in (first, second)]
+    return build.permute(A, [*rest, first, second])
+
+
+_MATRIX_SAMPLES = calls(
+    (Draw((3, 4)),),
+    (Draw((2, 3, 4)), 1),
+    (Draw((2, 3, 4)), -_INF, (0, 2)),
+    ((Draw((2, 3, 4)), _INF), {"keepdim": True}),
+)
+
+
+@composite(names=["linalg.matrix_norm"], methods=[], out=True, samples=_MATRIX_SAMPLES)
+def matrix_norm(
+    A,
+    ord: Selector = "fro",
+    dim: Dim = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+):
+    """The norm of matrices: "fro", "nuc", 1, -1, 2, -2, or an infinity."""
+    return _matrix_norm(A, ord, dim, keepdim, dtype)
+
+
+@composite(
+    name="linalg_norm",
+    names=["linalg.norm"],
+    methods=[],
+    out=True,
+    samples=calls(
+        (Draw((3, 4)),),
+        (Draw((2, 3, 4)),),
+        (Draw((3, 4)), 1),
+        (Draw((3, 4)), "fro"),
+        (Draw((5,)), 3),
+        ((Draw((2, 3, 4)), 2), {"dim": 1, "keepdim": True}),
+        ((Draw((2, 3, 4)), _INF), {"dim": (0, 1)}),
+    ),
+)
+def linalg_norm(
+    A,
+    ord: Selector = None,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+):
+    """The norm of vectors (one dim) or matrices (two dims); without ord the 2-norm of all."""
+    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
+        )
+    if dims is None and ord is not None and A.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D."
+        )
+    is_matrix = (len(dims) if dims is not None else A.ndim) == 2
+    if ord is not None and (is_matrix or isinstance(ord, str)):
+        return _matrix_norm(A, ord, (0, 1) if dims is None else dims, keepdim, dtype)
+    return _vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype, "linalg.vector_norm")
+
+
+@composite(
+    names=["norm"],
+    out=True,
+    samples=calls(
+        (Draw((3, 4)),),
+        (Draw((3, 4)), 1),
+        (Draw((2, 3, 4)), "fro", (0, 2)),
+        ((Draw((2, 3, 4)), _INF, 1), {"keepdim": True}),
+        (Draw((3, 4)), 0.5, 0),
+    ),
+)
+def norm(
+    input,
+    p: Selector = "fro",
+    dim: Dim = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+):
+    """The norm of all elements or over dims; "fro" is the 2-norm, "nuc" that of matrices."""
+    if p == "nuc":
+        dims = tuple(range(input.ndim)) if dim is None else dim
+        return _matrix_norm(input, "nuc", dims, keepdim, dtype)
+    if isinstance(p, str) and p != "fro":
+        return _matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype)
+    order = 2 if p is None or p == "fro" else p
+    return _vector_norm(input, order, dim, keepdim, dtype, "linalg.vector_norm")
+
+
+# ---------------------------------------------------------------- distances
+
+
+@composite(
+    names=["dist"],
+    samples=calls((Draw((3, 4)), Draw((3, 4))), (Draw((3,)), Draw((2, 3)), 1)),
+)
+def dist(input, other, p: Selector = 2):
+    """The norm of order p of the difference."""
+    difference = input - other
+    if not difference.dtype.is_differentiable:
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{scalar_type_name(difference.dtype)} instead."
+        )
+    return _vector_norm(difference, p, None, False, None, "linalg.vector_norm")
+
+
+@composite(
+    names=["nn.functional.pairwise_distance", "pairwise_distance"],
+    methods=[],
+    samples=calls((Draw((3, 4)), Draw((3, 4))), ((Draw((3, 4)), Draw((4,))), {"p": 1.0})),
+)
+def pairwise_distance(x1, x2, p: Selector = 2.0, eps: Operand = 1e-6, keepdim: bool = False):
+    """The norm of order p of the differences along the last dim; eps is added to them."""
+    difference = x1 - x2 + eps
+    last = max(difference.ndim - 1, 0)
+    return _vector_norm(difference, p, last, keepdim, None, "linalg.vector_norm")
+
+
+@composite(
+    names=["nn.functional.cosine_similarity", "cosine_similarity"],
+    methods=[],
+    samples=calls((Draw((3, 4)), Draw((3, 4))), ((Draw((3, 4)), Draw((1, 4))), {"dim": 0})),
+)
+def cosine_similarity(x1, x2, dim: int = 1, eps: Operand = 1e-8):
+    """The cosine of the angle between vectors along dim; eps is the least length."""
+    dtype = computed_dtype(x1, x2)
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {dtype} (in "
+            "cosine_similarity)"
+        )
+    shape = broadcast_shapes([x1.shape, x2.shape], "cosine_similarity")
+    x1, x2 = (build.expand(widened(build.convert(x, dtype)), shape) for x in (x1, x2))
+    place = normalize_dim(dim, len(shape))
+    units = []
+    for x in (x1, x2):
+        length = vector_norm_over(x, 2, (place,), "cosine_similarity") if x.ndim else op.abs(x)
+        units.append(x / op.clamp_min(length, eps))
+    return build.convert(op.sum(units[0] * units[1], place), dtype)
+
+
+@composite(
+    names=["renorm"],
+    inplace=True,
+    out=True,
+    samples=calls((Draw((3, 4)), 2, 0, 1.0), (Draw((2, 3, 4)), 1, 1, 2.0)),
+)
+def renorm(input, p: Selector, dim: int, maxnorm: Operand):
+    """The slices along dim scaled down to a norm of at most maxnorm."""
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, but p is {p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
+        )
+    dim = normalize_dim(dim, input.ndim)
+    dims = tuple(each for each in range(input.ndim) if each != dim)
+    length = _vector_norm(input, p, dims, True, None, "linalg.vector_norm")
+    factor = op.where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
+    return input * build.convert(factor, input.dtype.to_real())
+
+
+_CDIST_MODES = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+
+
+@composite(
+    names=["cdist"],
+    methods=[],
+    samples=calls(
+        (Draw((3, 4)), Draw((2, 4))),
+        (Draw((2, 3, 4)), Draw((5, 4)), 1.0),
+        (Draw((3, 4)), Draw((2, 4)), _INF),
+        (Draw((3, 4)), Draw((2, 4)), 3.0),
+    ),
+)
+def cdist(
+    x1,
+    x2,
+    p: Selector = 2.0,
+    compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary",
+):
+    """The distances (norms of order p) between the rows of two matrices."""
+    if compute_mode is not None and compute_mode not in _CDIST_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for label, x in (("X1", x1), ("X2", x2)):
+        if x.dtype in (dtypes.float16, dtypes.bfloat16):
+            raise NotImplementedError(
+                f"\"cdist\" not implemented for '{scalar_type_name(x.dtype)}'"
+            )
+        if not x.dtype.is_floating_point:
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {label} got: "
+                f"{scalar_type_name(x.dtype)}"
+            )
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {label} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: "
+            f"{x2.shape[-1]} (in cdist)"
+        )
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, but p is {p}")
+    difference = build.insert_dim(x1, x1.ndim - 1) - build.insert_dim(x2, x2.ndim - 2)
+    last = difference.ndim - 1
+    if difference.shape[last] == 0:
+        return build.full(difference.shape[:-1], 0, difference.dtype)
+    return build.drop_dims(vector_norm_over(difference, p, (last,), "cdist"), (last,))
+
+
+@composite(
+    names=["nn.functional.pdist", "pdist"],
+    methods=[],
+    samples=calls((Draw((4, 3)),), (Draw((4, 3)), 1.0)),
+)
+def pdist(input, p: Selector = 2.0):
+    """The distances between all pairs of rows, one after another."""
+    if input.ndim != 2:
+        raise RuntimeError(
+            f"pdist only supports 2D tensors, got: {input.ndim}D of shape {list(input.shape)}"
+        )
+    if input.dtype in (dtypes.float16, dtypes.bfloat16):
+        raise NotImplementedError(
+            f"\"pdist\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(
+            f"pdist only supports floating-point dtypes, got {scalar_type_name(input.dtype)}"
+        )
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, but p is {p}")
+    rows = concrete_size(input.shape[0], "pdist")
+    first, second = op.triu_indices(rows, rows, 1).unbind(0)
+    difference = op.index_select(input, 0, first) - op.index_select(input, 0, second)
+    return build.drop_dims(vector_norm_over(difference, p, (1,), "pdist"), (1,))
