@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel, reduced_dims
