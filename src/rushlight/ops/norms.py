@@ -13,7 +13,6 @@ from . import build
 from .arithmetic import computed_dtype
 from .complex import real_part
 from .conversion import overwritten
-from .normalization import widened
 from .parts import concrete_size
 from .record import Dim, Operand, Selector, composite, op
 from .reductions import finish_dims
@@ -98,7 +97,7 @@ def _vector_norm(
 ) -> Traced:
     compute = _norm_dtype(name, x, dtype)
     dims = reduced_dims(dim, x.ndim)
-    wide = widened(build.convert(x, compute))
+    wide = build.widened(build.convert(x, compute))
     result = build.convert(vector_norm_over(wide, order, dims, name), compute.to_real())
     return finish_dims(result, dims, keepdim)
 
@@ -308,7 +307,7 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: Operand = 1e-8):
             "cosine_similarity)"
         )
     shape = broadcast_shapes([x1.shape, x2.shape], "cosine_similarity")
-    x1, x2 = (build.expand(widened(build.convert(x, dtype)), shape) for x in (x1, x2))
+    x1, x2 = (build.expand(build.widened(build.convert(x, dtype)), shape) for x in (x1, x2))
     place = normalize_dim(dim, len(shape))
     units = []
     for x in (x1, x2):
