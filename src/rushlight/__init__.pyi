@@ -138,6 +138,27 @@ def add_(
 ) -> Tensor:
     """input + alpha * other"""
 
+def addbmm(
+    input: Tensor | _Number,
+    batch1: Tensor | _Number,
+    batch2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * sum(batch1 @ batch2)"""
+
+def addbmm_(
+    input: Tensor | _Number,
+    batch1: Tensor | _Number,
+    batch2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """beta * input + alpha * sum(batch1 @ batch2)"""
+
 def addcdiv(
     input: Tensor | _Number,
     tensor1: Tensor | _Number,
@@ -196,6 +217,48 @@ def addmm_(
     alpha: Tensor | _Number = 1,
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)"""
+
+def addmv(
+    input: Tensor | _Number,
+    mat: Tensor | _Number,
+    vec: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (mat @ vec)"""
+
+def addmv_(
+    input: Tensor | _Number,
+    mat: Tensor | _Number,
+    vec: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """beta * input + alpha * (mat @ vec)"""
+
+def addr(
+    input: Tensor | _Number,
+    vec1: Tensor | _Number,
+    vec2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * outer(vec1, vec2)"""
+
+def addr_(
+    input: Tensor | _Number,
+    vec1: Tensor | _Number,
+    vec2: Tensor | _Number,
+    *,
+    beta: Tensor | _Number = 1,
+    alpha: Tensor | _Number = 1,
+) -> Tensor:
+    """beta * input + alpha * outer(vec1, vec2)"""
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two dims exchanged, conjugated."""
@@ -322,6 +385,15 @@ def argmin(
 ) -> Tensor:
     """The index of the least element, of the first if several are equal."""
 
+def argsort(
+    input: Tensor,
+    dim: _int = -1,
+    descending: _bool = False,
+    *,
+    stable: _bool = False,
+) -> Tensor:
+    """The indices that sort the elements along dim."""
+
 def argwhere(input: Tensor) -> Tensor:
     """The places of the elements that are not zero, one a row."""
 
@@ -365,6 +437,15 @@ def atanh(input: Tensor, *, out: Any = None) -> Tensor:
 def atanh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic tangent."""
 
+def atleast_1d(*tensors: Sequence[Tensor]) -> Any:
+    """The tensor or tensors with at least one dim."""
+
+def atleast_2d(*tensors: Sequence[Tensor]) -> Any:
+    """The tensor or tensors with at least two dims."""
+
+def atleast_3d(*tensors: Sequence[Tensor]) -> Any:
+    """The tensor or tensors with at least three dims."""
+
 def baddbmm(
     input: Tensor | _Number,
     batch1: Tensor | _Number,
@@ -407,6 +488,11 @@ def bernoulli(
     out: Any = None,
 ) -> Tensor:
     """1 with the probability that the element (or p) says, else 0."""
+
+def bincount(input: Tensor, weights: Tensor | _Number | None = None, minlength: _int = 0) -> Tensor:
+    """How often each of the numbers 0, 1, ... occurs in a vector, or the sum of the weights there;
+    the result has at least minlength elements.
+    """
 
 def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The bits set in both."""
@@ -458,14 +544,41 @@ def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = 
 def bitwise_xor_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """The bits set in exactly one."""
 
+def block_diag(*tensors: Sequence[Tensor]) -> Tensor:
+    """The matrix with the tensors (matrices, vectors as rows, numbers) along its diagonal."""
+
 def bmm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The products of two batches of matrices."""
+
+def broadcast_tensors(*tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The tensors expanded to their common shape."""
 
 def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
     """Repeat to a shape."""
 
+def bucketize(
+    input: Tensor | _Number,
+    boundaries: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Between which boundaries (1-d, sorted) values lie."""
+
+def cartesian_prod(*tensors: Sequence[Tensor]) -> Tensor:
+    """All choices of one element of each vector, one a row."""
+
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors one after another along dim; empty 1-d tensors are skipped."""
+
+def cdist(
+    x1: Tensor | _Number,
+    x2: Tensor | _Number,
+    p: Any = 2.0,
+    compute_mode: str | None = 'use_mm_for_euclid_dist_if_necessary',
+) -> Tensor:
+    """The distances (norms of order p) between the rows of two matrices."""
 
 cdouble: _dtype
 
@@ -479,6 +592,9 @@ def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
 
 cfloat: _dtype
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, in the order that costs least."""
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size, the last perhaps smaller."""
@@ -531,6 +647,12 @@ def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tens
     """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
     its own.)
     """
+
+def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
+    """Vectors as columns, and matrices, side by side."""
+
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of r elements of a vector, in order, one a row."""
 
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """Complex numbers from their parts, which have one floating-point dtype."""
@@ -721,6 +843,9 @@ def copysign(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tens
 def copysign_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """The magnitude of input with the sign of other."""
 
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlations of variables (rows) over observations (columns)."""
+
 def cos(input: Tensor, *, out: Any = None) -> Tensor:
     """The cosine."""
 
@@ -733,14 +858,63 @@ def cosh(input: Tensor, *, out: Any = None) -> Tensor:
 def cosh_(input: Tensor) -> Tensor:
     """The hyperbolic cosine."""
 
+def cosine_similarity(
+    x1: Tensor | _Number,
+    x2: Tensor | _Number,
+    dim: _int = 1,
+    eps: Tensor | _Number = 1e-08,
+) -> Tensor:
+    """The cosine of the angle between vectors along dim; eps is the least length."""
+
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """How many elements are not zero."""
+
+def cov(
+    input: Tensor,
+    *,
+    correction: _int = 1,
+    fweights: Tensor | _Number | None = None,
+    aweights: Tensor | _Number | None = None,
+) -> Tensor:
+    """The covariances of variables (rows) over observations (columns), which weights may count
+    several times (fweights) or weigh (aweights).
+    """
+
+def cross(
+    input: Tensor | _Number,
+    other: Tensor | _Number,
+    dim: _int | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The cross product of vectors of three elements along dim (by default the first of size 3)."""
+
+def cummax(input: Tensor, dim: _int, *, out: Any = None) -> Any:
+    """The greatest element so far along dim, and its index."""
+
+def cummin(input: Tensor, dim: _int, *, out: Any = None) -> Any:
+    """The least element so far along dim, and its index."""
+
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
+    """The running product along dim."""
+
+def cumprod_(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """The running product along dim."""
 
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Any = None) -> Tensor:
     """The running sum along dim."""
 
 def cumsum_(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """The running sum along dim."""
+
+def cumulative_trapezoid(
+    y: Tensor,
+    x: Tensor | _Number | None = None,
+    *,
+    dx: Tensor | _Number | None = None,
+    dim: _int = -1,
+) -> Tensor:
+    """The running integral along dim by the trapezoidal rule."""
 
 def deg2rad(input: Tensor, *, out: Any = None) -> Tensor:
     """Degrees in radians."""
@@ -750,6 +924,47 @@ def deg2rad_(input: Tensor) -> Tensor:
 
 def detach(input: Tensor) -> Tensor:
     """The same values without a gradient."""
+
+def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
+    """The matrix with a vector on a diagonal, or a matrix's diagonal."""
+
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """Matrices over two new dims with the last dim on a diagonal, zero elsewhere."""
+
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """The matrix with all elements on a diagonal."""
+
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A diagonal over two dims, which comes last."""
+
+def diagonal_scatter(
+    input: Tensor | _Number,
+    src: Tensor | _Number,
+    offset: _int = 0,
+    dim1: _int = 0,
+    dim2: _int = 1,
+) -> Tensor:
+    """input with a diagonal over two dims replaced by src."""
+
+def diff(
+    input: Tensor,
+    n: _int = 1,
+    dim: _int = -1,
+    prepend: Tensor | _Number | None = None,
+    append: Tensor | _Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The differences of neighbours along dim, n times; prepend and append are joined first."""
+
+def digamma(input: Tensor, *, out: Any = None) -> Tensor:
+    """The derivative of lgamma."""
+
+def digamma_(input: Tensor) -> Tensor:
+    """The derivative of lgamma."""
+
+def dist(input: Tensor | _Number, other: Tensor | _Number, p: Any = 2) -> Tensor:
+    """The norm of order p of the difference."""
 
 def div(
     input: Tensor | _Number,
@@ -798,6 +1013,24 @@ def dropout(
 ) -> Tensor:
     """Set elements to zero with probability p and scale the others by 1 / (1 - p)."""
 
+def dsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Tensor, ...]:
+    """Pieces along dim 2."""
+
+def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
+    """Tensors along dim 2, with that many dims."""
+
+def einsum(equation: Any, *operands: Sequence[Tensor]) -> Tensor:
+    """The sums of products that an equation such as "ij,jk->ik" names: dims with one letter are
+    multiplied, and summed if the output lacks the letter. Without an output it has the letters that
+    occur once, in the order of the alphabet. "..." stands for dims that broadcast.
+    """
+
 def empty(
     *size: _int | Sequence[_int],
     dtype: _dtype | None = None,
@@ -839,6 +1072,12 @@ def erfc(input: Tensor, *, out: Any = None) -> Tensor:
 
 def erfc_(input: Tensor) -> Tensor:
     """1 - erf(input), accurate for large inputs."""
+
+def erfinv(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse of erf."""
+
+def erfinv_(input: Tensor) -> Tensor:
+    """The inverse of erf."""
 
 def exp(input: Tensor, *, out: Any = None) -> Tensor:
     """e raised to each element."""
@@ -933,6 +1172,9 @@ def frac(input: Tensor, *, out: Any = None) -> Tensor:
 def frac_(input: Tensor) -> Tensor:
     """What trunc takes away."""
 
+def frexp(input: Tensor, *, out: Any = None) -> Any:
+    """Mantissas of magnitude 0.5 to 1, and exponents of 2, whose product is the input."""
+
 def full(
     size: _int | Sequence[_int],
     fill_value: Tensor | _Number,
@@ -969,6 +1211,12 @@ def gather(
 ) -> Tensor:
     """The elements at ``index`` along dim."""
 
+def gcd(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The greatest common divisor."""
+
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """The greatest common divisor."""
+
 def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input >= other."""
 
@@ -977,6 +1225,17 @@ def ge_(input: Tensor, other: Tensor | _Number) -> Tensor:
 
 def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
+
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[Tensor] | None = None,
+    dim: Any = None,
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """The derivatives of a sampled function along dims: by central differences inside, one-sided
+    at the edges. spacing: a number, one for each dim, or coordinates for each dim.
+    """
 
 def greater(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """Whether input > other."""
@@ -1019,6 +1278,40 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
 def heaviside_(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative numbers, 1 for positive ones, and values at zero."""
 
+def histc(
+    input: Tensor,
+    bins: _int = 100,
+    min: Tensor | _Number = 0,
+    max: Tensor | _Number = 0,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """How many elements fall into each of ``bins`` bins of equal width from min to max (the range
+    of the elements if both are equal).
+    """
+
+def histogram(
+    input: Tensor,
+    bins: _int,
+    *,
+    range: Any = None,
+    weight: Tensor | _Number | None = None,
+    density: _bool = False,
+    out: Any = None,
+) -> Any:
+    """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
+    bins: how many, of equal width, or the edges.
+    """
+
+def hsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Tensor, ...]:
+    """Pieces along dim 1, or 0 of vectors."""
+
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors side by side: along dim 1, or dim 0 if they have one dim."""
 
@@ -1027,6 +1320,24 @@ def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 
 def hypot_(input: Tensor, other: Tensor) -> Tensor:
     """The length of the vector (input, other)."""
+
+def i0(input: Tensor, *, out: Any = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+
+def i0_(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+
+def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The regularized lower incomplete gamma function of order input at other."""
+
+def igamma_(input: Tensor, other: Tensor) -> Tensor:
+    """The regularized lower incomplete gamma function of order input at other."""
+
+def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The regularized upper incomplete gamma function of order input at other."""
+
+def igammac_(input: Tensor, other: Tensor) -> Tensor:
+    """The regularized upper incomplete gamma function of order input at other."""
 
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor."""
@@ -1104,6 +1415,9 @@ def index_put_(
 def index_select(input: Tensor | _Number, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The positions in a 1-d index along dim."""
 
+def inner(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The sums over the last dims of the products of elements."""
+
 int: _dtype
 
 def isclose(
@@ -1117,6 +1431,16 @@ def isclose(
 
 def isfinite(input: Tensor) -> Tensor:
     """Whether the elements are neither infinite nor NaN."""
+
+def isin(
+    elements: Tensor | _Number,
+    test_elements: Tensor | _Number,
+    *,
+    assume_unique: _bool = False,
+    invert: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Whether each element is among the test elements."""
 
 def isinf(input: Tensor) -> Tensor:
     """Whether the elements are infinite."""
@@ -1133,6 +1457,19 @@ def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
 def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part is zero."""
 
+def kron(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The Kronecker product: blocks of other, one for each element of input."""
+
+def kthvalue(
+    input: Tensor,
+    k: _int,
+    dim: _int = -1,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    """The k-th least element along dim, and its index."""
+
 def layer_norm(
     input: Tensor | _Number,
     normalized_shape: _int | Sequence[_int],
@@ -1142,6 +1479,12 @@ def layer_norm(
     cudnn_enable: _bool = True,
 ) -> Tensor:
     """Shift and scale to mean 0 and variance 1 over the last dims, then apply weight and bias."""
+
+def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The least common multiple."""
+
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """The least common multiple."""
 
 def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """input * 2**other"""
@@ -1178,6 +1521,12 @@ def less_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Te
 
 def less_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input <= other."""
+
+def lgamma(input: Tensor, *, out: Any = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+
+def lgamma_(input: Tensor) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
 
 def linspace(
     start: _float,
@@ -1231,6 +1580,9 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 
 def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """log2(2**input + 2**other), without overflow."""
+
+def logcumsumexp(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
+    """log(cumsum(exp(input))) along dim, without overflow."""
 
 def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Whether both are not zero."""
@@ -1297,6 +1649,9 @@ def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None)
     dims broadcast.
     """
 
+def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
+    """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
+
 def max(
     input: Tensor,
     dim: _int | None = None,
@@ -1323,6 +1678,20 @@ def mean(
 ) -> Tensor:
     """The mean of all elements, or over the given dims."""
 
+def median(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    """The lower median; along a dim: the medians and their indices."""
+
+def meshgrid(*tensors: Sequence[Tensor], indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid: each vector along a dim of its own, expanded along the others.
+    indexing "xy" exchanges the first two dims.
+    """
+
 def min(
     input: Tensor,
     dim: _int | None = None,
@@ -1342,6 +1711,9 @@ def minimum_(input: Tensor, other: Tensor) -> Tensor:
 def mm(input: Tensor | _Number, mat2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The product of two matrices."""
 
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> Any:
+    """The most frequent element along dim, the least of several, and its index."""
+
 def moveaxis(
     input: Tensor,
     source: _int | Sequence[_int] | None,
@@ -1355,6 +1727,9 @@ def movedim(
     destination: _int | Sequence[_int] | None,
 ) -> Tensor:
     """Some dims at other places, the others in their order."""
+
+def msort(input: Tensor, *, out: Any = None) -> Tensor:
+    """The elements in order along the first dim."""
 
 def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input * other"""
@@ -1370,6 +1745,12 @@ def multiply_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
 
 def mv(input: Tensor | _Number, vec: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The product of a matrix and a vector."""
+
+def mvlgamma(input: Tensor, p: _int, *, out: Any = None) -> Tensor:
+    """The logarithm of the gamma function of p dimensions."""
+
+def mvlgamma_(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the gamma function of p dimensions."""
 
 def nan_to_num(
     input: Tensor,
@@ -1388,6 +1769,36 @@ def nan_to_num_(
     neginf: Tensor | _Number | None = None,
 ) -> Tensor:
     """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+
+def nanmean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Any = None,
+) -> Tensor:
+    """The mean of the elements that are not NaN."""
+
+def nanmedian(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    """The lower median of the elements that are not NaN; along a dim: the medians and their indices."""
+
+def nanquantile(
+    input: Tensor,
+    q: Tensor | _Number,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: str = 'linear',
+    out: Any = None,
+) -> Tensor:
+    """The q-quantiles along dim of the elements that are not NaN."""
 
 def nansum(
     input: Tensor,
@@ -1466,6 +1877,17 @@ def nextafter_(input: Tensor, other: Tensor) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
 
+def norm(
+    input: Tensor,
+    p: Any = 'fro',
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    dtype: _dtype | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The norm of all elements or over dims; "fro" is the 2-norm, "nuc" that of matrices."""
+
 def normal(
     mean: Tensor | _Number = 0.0,
     std: Tensor | _Number = 1.0,
@@ -1513,11 +1935,26 @@ def ones_like(
 def outer(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
 
+def pairwise_distance(
+    x1: Tensor | _Number,
+    x2: Tensor | _Number,
+    p: Any = 2.0,
+    eps: Tensor | _Number = 1e-06,
+    keepdim: _bool = False,
+) -> Tensor:
+    """The norm of order p of the differences along the last dim; eps is added to them."""
+
+def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
+    """The distances between all pairs of rows, one after another."""
+
 def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """The dims in another order."""
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """Complex numbers from their absolute values and angles."""
+
+def polygamma(n: _int, input: Tensor, *, out: Any = None) -> Tensor:
+    """The n-th derivative of digamma."""
 
 def positive(input: Tensor) -> Tensor:
     """The input itself."""
@@ -1537,6 +1974,17 @@ def prod(
     out: Any = None,
 ) -> Tensor:
     """The product of all elements, or along a dim."""
+
+def quantile(
+    input: Tensor,
+    q: Tensor | _Number,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: str = 'linear',
+    out: Any = None,
+) -> Tensor:
+    """The q-quantiles along dim (q from 0 to 1, a number or 1-d); NaN where there is a NaN."""
 
 def rad2deg(input: Tensor, *, out: Any = None) -> Tensor:
     """Radians in degrees."""
@@ -1662,6 +2110,30 @@ def remainder(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = No
 def remainder_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """The rest of the division rounded down; it has the sign of other."""
 
+def renorm(
+    input: Tensor | _Number,
+    p: Any,
+    dim: _int,
+    maxnorm: Tensor | _Number,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The slices along dim scaled down to a norm of at most maxnorm."""
+
+def renorm_(input: Tensor | _Number, p: Any, dim: _int, maxnorm: Tensor | _Number) -> Tensor:
+    """The slices along dim scaled down to a norm of at most maxnorm."""
+
+def repeat_interleave(
+    input: Tensor,
+    repeats: _int | Sequence[_int] | None = None,
+    dim: _int | None = None,
+    *,
+    output_size: _int | None = None,
+) -> Tensor:
+    """Each element (or slice along dim) ``repeats`` times in a row; repeats: a number, or a tensor
+    with a count for each. With the counts alone: their indices, each as often as its count.
+    """
+
 def reshape(input: Tensor, *shape: _int | Sequence[_int]) -> Tensor:
     """The elements in row-major order, in another shape; one size may be -1."""
 
@@ -1678,6 +2150,14 @@ def rms_norm(
     eps: Tensor | _Number | None = None,
 ) -> Tensor:
     """Scale by the root of the mean square over the last dims."""
+
+def roll(input: Tensor, shifts: _int, dims: _int | Sequence[_int] = ()) -> Tensor:
+    """The elements moved along dims, those beyond the end to the start; without dims, along the
+    flattened tensor.
+    """
+
+def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
+    """The tensor turned k times by 90 degrees in the plane of two dims."""
 
 def round(input: Tensor, *, decimals: _int = 0, out: Any = None) -> Tensor:
     """Round to the nearest number of this many decimals, halves to even."""
@@ -1732,6 +2212,20 @@ def scatter_add(
 
 def scatter_add_(input: Tensor | _Number, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """input with the elements of src added at ``index`` along dim."""
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor | _Number,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    side: str | None = None,
+    sorter: Tensor | _Number | None = None,
+    out: Any = None,
+) -> Tensor:
+    """Where values belong in a sorted sequence (right: behind equal elements); with several dims,
+    each row of values in its row of sequences.
+    """
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One position along a dim, which goes."""
@@ -1812,6 +2306,16 @@ def slice_scatter(
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+
+def sort(
+    input: Tensor,
+    dim: _int = -1,
+    descending: _bool = False,
+    *,
+    stable: _bool | None = None,
+    out: Any = None,
+) -> Any:
+    """The elements in order along dim, and their indices; equal ones stay in their order."""
 
 def split(
     tensor: Tensor,
@@ -1938,6 +2442,27 @@ def tanh(input: Tensor, *, out: Any = None) -> Tensor:
 def tanh_(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
 
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: _int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Tensor, ...]:
+    """So many pieces of nearly equal size along dim, or the pieces between indices."""
+
+def tensordot(
+    a: Tensor | _Number,
+    b: Tensor | _Number,
+    dims: _int | Sequence[_int] = 2,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The sums over pairs of dims of the products of elements. dims: how many last dims of a and
+    first dims of b, or two lists.
+    """
+
 def threshold(
     input: Tensor,
     threshold: Tensor | _Number,
@@ -1949,8 +2474,40 @@ def threshold(
 def tile(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """Like repeat; missing counts are 1."""
 
+def topk(
+    input: Tensor,
+    k: _int,
+    dim: _int = -1,
+    largest: _bool = True,
+    sorted: _bool = True,
+    *,
+    out: Any = None,
+) -> Any:
+    """The k greatest (or least) elements along dim, in order, and their indices."""
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dims exchanged."""
+
+def trapezoid(
+    y: Tensor,
+    x: Tensor | _Number | None = None,
+    *,
+    dx: Tensor | _Number | None = None,
+    dim: _int = -1,
+) -> Tensor:
+    """The integral along dim by the trapezoidal rule, at places x or dx apart."""
+
+def trapz(
+    y: Tensor,
+    x: Tensor | _Number | None = None,
+    *,
+    dx: Tensor | _Number | None = None,
+    dim: _int = -1,
+) -> Tensor:
+    """The integral along dim by the trapezoidal rule, at places x or dx apart."""
 
 def tril(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
     """The part of matrices on and below a diagonal; zero above."""
@@ -1958,11 +2515,37 @@ def tril(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = 
 def tril_(input: Tensor | _Number, diagonal: Tensor | _Number = 0) -> Tensor:
     """The part of matrices on and below a diagonal; zero above."""
 
+def tril_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """The indices (rows, columns) of a matrix's elements on and below a diagonal."""
+
 def triu(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
     """The part of matrices on and above a diagonal; zero below."""
 
 def triu_(input: Tensor | _Number, diagonal: Tensor | _Number = 0) -> Tensor:
     """The part of matrices on and above a diagonal; zero below."""
+
+def triu_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """The indices (rows, columns) of a matrix's elements on and above a diagonal."""
 
 def true_divide(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input / other"""
@@ -1981,6 +2564,28 @@ def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
 
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
     """One dim as several."""
+
+def unique(
+    input: Tensor,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    dim: _int | None = None,
+) -> Any:
+    """The distinct elements, or slices along dim, in order; on request which of them each element
+    is, and how many there are of each.
+    """
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    dim: _int | None = None,
+) -> Any:
+    """The elements, or slices along dim, without those that equal the one before."""
+
+def unravel_index(indices: Any, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """The index in each dim of places in a flattened tensor of the given shape."""
 
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """With a dim of size 1 at ``dim``."""
@@ -2005,6 +2610,18 @@ def var_mean(
     correction: Any = None,
 ) -> tuple[Tensor, ...]:
     """The variance and the mean."""
+
+def vdot(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+    """The sum of the products of two vectors' elements, the first conjugated."""
+
+def vsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Tensor, ...]:
+    """Pieces along dim 0."""
 
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors below each other: along dim 0, those with one dim as rows."""

@@ -144,6 +144,24 @@ class Tensor:
         """input + alpha * other"""
     def add_(self, other: Tensor | _Number, *, alpha: Tensor | _Number = 1) -> Tensor:
         """input + alpha * other"""
+    def addbmm(
+        self,
+        batch1: Tensor | _Number,
+        batch2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * sum(batch1 @ batch2)"""
+    def addbmm_(
+        self,
+        batch1: Tensor | _Number,
+        batch2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * sum(batch1 @ batch2)"""
     def addcdiv(
         self,
         tensor1: Tensor | _Number,
@@ -194,6 +212,42 @@ class Tensor:
         alpha: Tensor | _Number = 1,
     ) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)"""
+    def addmv(
+        self,
+        mat: Tensor | _Number,
+        vec: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (mat @ vec)"""
+    def addmv_(
+        self,
+        mat: Tensor | _Number,
+        vec: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * (mat @ vec)"""
+    def addr(
+        self,
+        vec1: Tensor | _Number,
+        vec2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * outer(vec1, vec2)"""
+    def addr_(
+        self,
+        vec1: Tensor | _Number,
+        vec2: Tensor | _Number,
+        *,
+        beta: Tensor | _Number = 1,
+        alpha: Tensor | _Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * outer(vec1, vec2)"""
     def adjoint(self) -> Tensor:
         """The last two dims exchanged, conjugated."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
@@ -256,6 +310,14 @@ class Tensor:
         """The index of the greatest element, of the first if several are equal."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """The index of the least element, of the first if several are equal."""
+    def argsort(
+        self,
+        dim: _int = -1,
+        descending: _bool = False,
+        *,
+        stable: _bool = False,
+    ) -> Tensor:
+        """The indices that sort the elements along dim."""
     def argwhere(self) -> Tensor:
         """The places of the elements that are not zero, one a row."""
     def as_strided(
@@ -333,6 +395,10 @@ class Tensor:
         """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
     def bfloat16(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to bfloat16."""
+    def bincount(self, weights: Tensor | _Number | None = None, minlength: _int = 0) -> Tensor:
+        """How often each of the numbers 0, 1, ... occurs in a vector, or the sum of the weights there;
+        the result has at least minlength elements.
+        """
     def bitwise_and(self, other: Tensor | _Number) -> Tensor:
         """The bits set in both."""
     def bitwise_and_(self, other: Tensor | _Number) -> Tensor:
@@ -427,6 +493,8 @@ class Tensor:
         """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
         its own.)
         """
+    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+        """All choices of r elements of a vector, in order, one a row."""
     def conj(self) -> Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -441,6 +509,8 @@ class Tensor:
         """The magnitude of input with the sign of other."""
     def copysign_(self, other: Tensor | _Number) -> Tensor:
         """The magnitude of input with the sign of other."""
+    def corrcoef(self) -> Tensor:
+        """The correlations of variables (rows) over observations (columns)."""
     def cos(self) -> Tensor:
         """The cosine."""
     def cos_(self) -> Tensor:
@@ -451,8 +521,20 @@ class Tensor:
         """The hyperbolic cosine."""
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """How many elements are not zero."""
+    def cov(
+        self,
+        *,
+        correction: _int = 1,
+        fweights: Tensor | _Number | None = None,
+        aweights: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """The covariances of variables (rows) over observations (columns), which weights may count
+        several times (fweights) or weigh (aweights).
+        """
     def cpu(self, memory_format: Any = None) -> Tensor:
         """This tensor on the CPU: itself, if it is there."""
+    def cross(self, other: Tensor | _Number, dim: _int | None = None) -> Tensor:
+        """The cross product of vectors of three elements along dim (by default the first of size 3)."""
     def cuda(
         self,
         device: Any = None,
@@ -464,6 +546,14 @@ class Tensor:
         Raises:
             AssertionError: always.
         """
+    def cummax(self, dim: _int) -> Any:
+        """The greatest element so far along dim, and its index."""
+    def cummin(self, dim: _int) -> Any:
+        """The least element so far along dim, and its index."""
+    def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """The running product along dim."""
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """The running product along dim."""
     def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """The running sum along dim."""
     def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
@@ -490,8 +580,38 @@ class Tensor:
     @property
     def device(self) -> _device:
         """Where the elements are."""
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """The matrix with a vector on a diagonal, or a matrix's diagonal."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """Matrices over two new dims with the last dim on a diagonal, zero elsewhere."""
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """The matrix with all elements on a diagonal."""
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A diagonal over two dims, which comes last."""
+    def diagonal_scatter(
+        self,
+        src: Tensor | _Number,
+        offset: _int = 0,
+        dim1: _int = 0,
+        dim2: _int = 1,
+    ) -> Tensor:
+        """input with a diagonal over two dims replaced by src."""
+    def diff(
+        self,
+        n: _int = 1,
+        dim: _int = -1,
+        prepend: Tensor | _Number | None = None,
+        append: Tensor | _Number | None = None,
+    ) -> Tensor:
+        """The differences of neighbours along dim, n times; prepend and append are joined first."""
+    def digamma(self) -> Tensor:
+        """The derivative of lgamma."""
+    def digamma_(self) -> Tensor:
+        """The derivative of lgamma."""
     def dim(self) -> _int:
         """The number of dimensions."""
+    def dist(self, other: Tensor | _Number, p: Any = 2) -> Tensor:
+        """The norm of order p of the difference."""
     def div(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; rounding_mode "trunc" or "floor" rounds the quotient."""
     def div_(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
@@ -504,6 +624,14 @@ class Tensor:
         """The sum of the products of two vectors' elements."""
     def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to float64."""
+    def dsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        indices: Any = None,
+        sections: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """Pieces along dim 2."""
     @property
     def dtype(self) -> _dtype:
         """The type of the elements."""
@@ -523,6 +651,10 @@ class Tensor:
         """1 - erf(input), accurate for large inputs."""
     def erfc_(self) -> Tensor:
         """1 - erf(input), accurate for large inputs."""
+    def erfinv(self) -> Tensor:
+        """The inverse of erf."""
+    def erfinv_(self) -> Tensor:
+        """The inverse of erf."""
     def exp(self) -> Tensor:
         """e raised to each element."""
     def exp2(self) -> Tensor:
@@ -586,8 +718,14 @@ class Tensor:
         """What trunc takes away."""
     def frac_(self) -> Tensor:
         """What trunc takes away."""
+    def frexp(self) -> Any:
+        """Mantissas of magnitude 0.5 to 1, and exponents of 2, whose product is the input."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """The elements at ``index`` along dim."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """The greatest common divisor."""
+    def gcd_(self, other: Tensor) -> Tensor:
+        """The greatest common divisor."""
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Whether input >= other."""
     def ge_(self, other: Tensor | _Number) -> Tensor:
@@ -631,10 +769,50 @@ class Tensor:
         """0 for negative numbers, 1 for positive ones, and values at zero."""
     def heaviside_(self, values: Tensor) -> Tensor:
         """0 for negative numbers, 1 for positive ones, and values at zero."""
+    def histc(
+        self,
+        bins: _int = 100,
+        min: Tensor | _Number = 0,
+        max: Tensor | _Number = 0,
+    ) -> Tensor:
+        """How many elements fall into each of ``bins`` bins of equal width from min to max (the range
+        of the elements if both are equal).
+        """
+    def histogram(
+        self,
+        bins: _int,
+        *,
+        range: Any = None,
+        weight: Tensor | _Number | None = None,
+        density: _bool = False,
+    ) -> Any:
+        """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
+        bins: how many, of equal width, or the edges.
+        """
+    def hsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        indices: Any = None,
+        sections: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """Pieces along dim 1, or 0 of vectors."""
     def hypot(self, other: Tensor) -> Tensor:
         """The length of the vector (input, other)."""
     def hypot_(self, other: Tensor) -> Tensor:
         """The length of the vector (input, other)."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0_(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def igamma(self, other: Tensor) -> Tensor:
+        """The regularized lower incomplete gamma function of order input at other."""
+    def igamma_(self, other: Tensor) -> Tensor:
+        """The regularized lower incomplete gamma function of order input at other."""
+    def igammac(self, other: Tensor) -> Tensor:
+        """The regularized upper incomplete gamma function of order input at other."""
+    def igammac_(self, other: Tensor) -> Tensor:
+        """The regularized upper incomplete gamma function of order input at other."""
     def index_add(
         self,
         dim: _int,
@@ -681,6 +859,8 @@ class Tensor:
         """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The positions in a 1-d index along dim."""
+    def inner(self, other: Tensor | _Number) -> Tensor:
+        """The sums over the last dims of the products of elements."""
     def int(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int32."""
     def is_complex(self) -> _bool:
@@ -744,9 +924,17 @@ class Tensor:
     @property
     def itemsize(self) -> _int:
         """The number of bytes of an element."""
+    def kron(self, other: Tensor | _Number) -> Tensor:
+        """The Kronecker product: blocks of other, one for each element of input."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """The k-th least element along dim, and its index."""
     @property
     def layout(self) -> _layout:
         """How elements are found."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """The least common multiple."""
+    def lcm_(self, other: Tensor) -> Tensor:
+        """The least common multiple."""
     def ldexp(self, other: Tensor) -> Tensor:
         """input * 2**other"""
     def ldexp_(self, other: Tensor) -> Tensor:
@@ -767,6 +955,10 @@ class Tensor:
         """Whether input <= other."""
     def less_equal_(self, other: Tensor | _Number) -> Tensor:
         """Whether input <= other."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function."""
+    def lgamma_(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function."""
     def log(self) -> Tensor:
         """The natural logarithm."""
     def log10(self) -> Tensor:
@@ -797,6 +989,8 @@ class Tensor:
         """log(exp(input) + exp(other)), without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
         """log2(2**input + 2**other), without overflow."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """log(cumsum(exp(input))) along dim, without overflow."""
     def logical_and(self, other: Tensor) -> Tensor:
         """Whether both are not zero."""
     def logical_and_(self, other: Tensor) -> Tensor:
@@ -841,6 +1035,8 @@ class Tensor:
         """The matrix product; a vector counts as a row on the left and a column on the right; batch
         dims broadcast.
         """
+    def matrix_power(self, n: _int) -> Tensor:
+        """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
     def max(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
         """The greatest element; with a dim: (values, indices); with a tensor: the greater of two."""
     def maximum(self, other: Tensor) -> Tensor:
@@ -855,6 +1051,8 @@ class Tensor:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """The mean of all elements, or over the given dims."""
+    def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The lower median; along a dim: the medians and their indices."""
     def min(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:
         """The least element; with a dim: (values, indices); with a tensor: the lesser of two."""
     def minimum(self, other: Tensor) -> Tensor:
@@ -863,6 +1061,8 @@ class Tensor:
         """The lesser of two; NaN if either is."""
     def mm(self, mat2: Tensor | _Number) -> Tensor:
         """The product of two matrices."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """The most frequent element along dim, the least of several, and its index."""
     def moveaxis(
         self,
         source: _int | Sequence[_int] | None,
@@ -875,6 +1075,8 @@ class Tensor:
         destination: _int | Sequence[_int] | None,
     ) -> Tensor:
         """Some dims at other places, the others in their order."""
+    def msort(self) -> Tensor:
+        """The elements in order along the first dim."""
     def mul(self, other: Tensor | _Number) -> Tensor:
         """input * other"""
     def mul_(self, other: Tensor | _Number) -> Tensor:
@@ -885,6 +1087,10 @@ class Tensor:
         """input * other"""
     def mv(self, vec: Tensor | _Number) -> Tensor:
         """The product of a matrix and a vector."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """The logarithm of the gamma function of p dimensions."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """The logarithm of the gamma function of p dimensions."""
     def nan_to_num(
         self,
         nan: Tensor | _Number | None = None,
@@ -899,6 +1105,25 @@ class Tensor:
         neginf: Tensor | _Number | None = None,
     ) -> Tensor:
         """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
+    def nanmean(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        *,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The mean of the elements that are not NaN."""
+    def nanmedian(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The lower median of the elements that are not NaN; along a dim: the medians and their indices."""
+    def nanquantile(
+        self,
+        q: Tensor | _Number,
+        dim: _int | None = None,
+        keepdim: _bool = False,
+        *,
+        interpolation: str = 'linear',
+    ) -> Tensor:
+        """The q-quantiles along dim of the elements that are not NaN."""
     def nansum(
         self,
         dim: _int | Sequence[_int] | None = None,
@@ -1001,6 +1226,14 @@ class Tensor:
         """The next number that the dtype has after input, in the direction of other."""
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
+    def norm(
+        self,
+        p: Any = 'fro',
+        dim: _int | Sequence[_int] | None = None,
+        keepdim: _bool = False,
+        dtype: _dtype | None = None,
+    ) -> Tensor:
+        """The norm of all elements or over dims; "fro" is the 2-norm, "nuc" that of matrices."""
     def normal_(
         self,
         mean: Tensor | _Number = 0.0,
@@ -1038,6 +1271,10 @@ class Tensor:
         Raises:
             RuntimeError: always.
         """
+    def polygamma(self, n: _int) -> Tensor:
+        """The n-th derivative of digamma."""
+    def polygamma_(self, n: _int) -> Tensor:
+        """The n-th derivative of digamma."""
     def positive(self) -> Tensor:
         """The input itself."""
     def pow(self, exponent: Tensor | _Number) -> Tensor:
@@ -1052,6 +1289,15 @@ class Tensor:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """The product of all elements, or along a dim."""
+    def quantile(
+        self,
+        q: Tensor | _Number,
+        dim: _int | None = None,
+        keepdim: _bool = False,
+        *,
+        interpolation: str = 'linear',
+    ) -> Tensor:
+        """The q-quantiles along dim (q from 0 to 1, a number or 1-d); NaN where there is a NaN."""
     def rad2deg(self) -> Tensor:
         """Radians in degrees."""
     def rad2deg_(self) -> Tensor:
@@ -1082,8 +1328,22 @@ class Tensor:
         """The rest of the division rounded down; it has the sign of other."""
     def remainder_(self, other: Tensor | _Number) -> Tensor:
         """The rest of the division rounded down; it has the sign of other."""
+    def renorm(self, p: Any, dim: _int, maxnorm: Tensor | _Number) -> Tensor:
+        """The slices along dim scaled down to a norm of at most maxnorm."""
+    def renorm_(self, p: Any, dim: _int, maxnorm: Tensor | _Number) -> Tensor:
+        """The slices along dim scaled down to a norm of at most maxnorm."""
     def repeat(self, *repeats: _int | Sequence[_int]) -> Tensor:
         """The tensor so many times along each dim."""
+    def repeat_interleave(
+        self,
+        repeats: _int | Sequence[_int] | None = None,
+        dim: _int | None = None,
+        *,
+        output_size: _int | None = None,
+    ) -> Tensor:
+        """Each element (or slice along dim) ``repeats`` times in a row; repeats: a number, or a tensor
+        with a count for each. With the counts alone: their indices, each as often as its count.
+        """
     @property
     def requires_grad(self) -> _bool:
         """Whether gradients are computed for this tensor."""
@@ -1108,6 +1368,12 @@ class Tensor:
     @property
     def retains_grad(self) -> _bool:
         """Whether backward() keeps this non-leaf tensor's gradient."""
+    def roll(self, shifts: _int, dims: _int | Sequence[_int] = ()) -> Tensor:
+        """The elements moved along dims, those beyond the end to the start; without dims, along the
+        flattened tensor.
+        """
+    def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
+        """The tensor turned k times by 90 degrees in the plane of two dims."""
     def round(self, *, decimals: _int = 0) -> Tensor:
         """Round to the nearest number of this many decimals, halves to even."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
@@ -1194,6 +1460,14 @@ class Tensor:
         """The tensor with a slice along dim replaced by src."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+    def sort(
+        self,
+        dim: _int = -1,
+        descending: _bool = False,
+        *,
+        stable: _bool | None = None,
+    ) -> Any:
+        """The elements in order along dim, and their indices; equal ones stay in their order."""
     def split(
         self,
         split_size_or_sections: _int | Sequence[_int],
@@ -1282,6 +1556,15 @@ class Tensor:
         """The hyperbolic tangent."""
     def tanh_(self) -> Tensor:
         """The hyperbolic tangent."""
+    def tensor_split(
+        self,
+        indices_or_sections: Any = None,
+        dim: _int = 0,
+        *,
+        indices: Any = None,
+        sections: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """So many pieces of nearly equal size along dim, or the pieces between indices."""
     def tile(self, *dims: _int | Sequence[_int]) -> Tensor:
         """Like repeat; missing counts are 1."""
     def to(
@@ -1296,6 +1579,10 @@ class Tensor:
         """Convert to the dtype and device given in any order, or to those of another tensor."""
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+        """The k greatest (or least) elements along dim, in order, and their indices."""
+    def trace(self) -> Tensor:
+        """The sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dims exchanged."""
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1328,6 +1615,8 @@ class Tensor:
         """Each position along a dim."""
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
         """One dim as several."""
+    def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _float) -> Tensor:
+        """Windows of a size along a dim, ``step`` apart; each window's elements come last."""
     def uniform_(
         self,
         from_: Tensor | _Number = 0.0,
@@ -1336,6 +1625,23 @@ class Tensor:
         generator: _Generator | None = None,
     ) -> Tensor:
         """Set to uniform random numbers in [from_, to)."""
+    def unique(
+        self,
+        sorted: _bool = True,
+        return_inverse: _bool = False,
+        return_counts: _bool = False,
+        dim: _int | None = None,
+    ) -> Any:
+        """The distinct elements, or slices along dim, in order; on request which of them each element
+        is, and how many there are of each.
+        """
+    def unique_consecutive(
+        self,
+        return_inverse: _bool = False,
+        return_counts: _bool = False,
+        dim: _int | None = None,
+    ) -> Any:
+        """The elements, or slices along dim, without those that equal the one before."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """With a dim of size 1 at ``dim``."""
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1360,10 +1666,20 @@ class Tensor:
         correction: Any = None,
     ) -> tuple[Tensor, ...]:
         """The variance and the mean."""
+    def vdot(self, other: Tensor | _Number) -> Tensor:
+        """The sum of the products of two vectors' elements, the first conjugated."""
     def view(self, *shape: _int | Sequence[_int]) -> Tensor:
         """The elements in another shape."""
     def view_as(self, other: Tensor) -> Tensor:
         """The elements in the shape of another tensor."""
+    def vsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        indices: Any = None,
+        sections: Any = None,
+    ) -> tuple[Tensor, ...]:
+        """Pieces along dim 0."""
     def where(self, condition: Tensor | _Number, other: Tensor | _Number) -> Tensor:
         """This tensor where the condition holds, else other."""
     def xlogy(self, other: Tensor | _Number) -> Tensor:
