@@ -19,7 +19,7 @@ from .codegen.lower import Aliases, Lowering, Request
 from .codegen.nest import Nest, Variant
 from .devices import host
 from .graph.node import Graph, Value
-from .graph.symbols import Atom, SymbolicInt, substitute
+from .graph.symbols import Atom, SymbolicInt
 from .graph.trace import GraphContext, Traced
 from .inspection import Inspection
 from .ops.indexing import IndexOutOfRange
@@ -309,8 +309,7 @@ class BackwardRule:
             for value, argument in zip(self.seeds, arguments)
             if argument is not None
         ]
-        for value, traced in [*bindings.items(), *given]:
-            traced.value.shape = known_shape(value.shape, traced.shape, sizes)
+        reverse.use_known_sizes(given, sizes.__getitem__)
         with tracer.context.active():
             for value, gradient in given:
                 known = seeds.get(value)
@@ -329,22 +328,6 @@ class BackwardRule:
                 may_alias=True,
             )
         )
-
-
-def known_shape(old: Sequence[Any], new: Sequence[Any], sizes: dict[Atom, Any]) -> tuple[Any, ...]:
-    """The shape of an argument in terms of the symbols that stand for those of the forward graph:
-    ``s0 - 1`` rather than a symbol of its own, so that it fits what is computed again.
-    """
-
-    def derived(before: Any, size: Any) -> Any:
-        if not isinstance(size, SymbolicInt):
-            return size
-        try:
-            return substitute(before, sizes.__getitem__)
-        except KeyError:
-            return size
-
-    return tuple(map(derived, old, new))
 
 
 def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:

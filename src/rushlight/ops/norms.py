@@ -13,7 +13,7 @@ from . import build
 from .arithmetic import computed_dtype
 from .complex import real_part
 from .conversion import overwritten
-from .parts import concrete_size
+from .diagonals import triangle_places
 from .record import Dim, Operand, Selector, composite, op
 from .reductions import finish_dims
 from .samples import Draw, calls
@@ -412,7 +412,8 @@ def pdist(input, p: Selector = 2.0):
         )
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, but p is {p}")
-    rows = concrete_size(input.shape[0], "pdist")
-    first, second = op.triu_indices(rows, rows, 1).unbind(0)
+    rows = input.shape[0]
+    pairs = triangle_places.apply(row=rows, col=rows, offset=1, lower=False)
+    first, second = (op.select(pairs, 0, side) for side in (0, 1))
     difference = op.index_select(input, 0, first) - op.index_select(input, 0, second)
     return build.drop_dims(vector_norm_over(difference, p, (1,), "pdist"), (1,))

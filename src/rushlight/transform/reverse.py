@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..graph.node import Graph, Node, Region, Value
-from ..graph.symbols import Atom, same_shape
+from ..graph.symbols import Atom, SymbolicInt, same_shape
 from ..graph.trace import PRIMITIVES, GraphContext, Traced
 from ..layout import broadcast_shapes
 from ..ops import build
@@ -361,6 +361,24 @@ class Forward:
         return self.context.wrap(leaf)
 
 
+def use_known_sizes(pairs: Iterable[tuple[Value, Traced]], sizes: Sizes) -> None:
+    """Give inputs of a backward pass the sizes of what they stand for: ``s0 - 1`` rather than a
+    symbol of its own, so that they fit what is computed again from other inputs.
+    """
+
+    def known(size: Any, own: Any) -> Any:
+        if not isinstance(own, SymbolicInt) or not isinstance(size, SymbolicInt) or size.atom():
+            return own
+        try:
+            return substitute_all(size, sizes)
+        except KeyError:
+            return own
+
+    for value, traced in pairs:
+        if traced.value.node is None:
+            traced.value.shape = tuple(map(known, value.shape, traced.value.shape))
+
+
 def backward(
     graph: Graph,
     context: GraphContext,
@@ -379,6 +397,7 @@ def backward(
         seeds: the gradients that are defined, of outputs and hidden values.
         wrt: inputs of the forward graph.
     """
+    use_known_sizes([*bindings.items(), *seeds.items()], sizes)
     known = dict(bindings)
     for value, traced in bindings.items():
         if (
