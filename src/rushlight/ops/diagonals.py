@@ -8,7 +8,6 @@ import numpy
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from ..graph.symbols import SymbolicInt
 from ..graph.symbols import maximum as size_maximum
 from ..graph.symbols import minimum as size_minimum
 from ..graph.trace import Traced
@@ -161,10 +160,7 @@ def _triangle_arrays(row: int, col: int, offset: int, lower: bool) -> Any:
     return numpy.stack(numpy.triu_indices(row, offset, col))
 
 
-def _triangle_count(row: Any, col: Any, offset: int, lower: bool) -> Any:
-    if isinstance(row, SymbolicInt):  # all pairs, for pdist
-        assert row is col and offset == 1 and not lower
-        return row * (row - 1) // 2
+def _triangle_count(row: int, col: int, offset: int, lower: bool) -> int:
     if lower:
         return sum(min(max(i + offset + 1, 0), col) for i in range(row))
     return sum(col - min(max(i + offset, 0), col) for i in range(row))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import Traced
@@ -13,7 +15,6 @@ from . import build
 from .arithmetic import computed_dtype
 from .complex import real_part
 from .conversion import overwritten
-from .diagonals import triangle_places
 from .record import Dim, Operand, Selector, composite, op
 from .reductions import finish_dims
 from .samples import Draw, calls
@@ -391,6 +392,22 @@ def cdist(
     return build.drop_dims(vector_norm_over(difference, p, (last,), "cdist"), (last,))
 
 
+def _pairs_batch(inputs: Any, batched: Any, size: Any, attributes: Any) -> list:
+    one = build.drop_dims(build.slice_(inputs[0], 0, 0, 1, 1), (0,))
+    return [with_batch(pairs_of_rows.apply(one), False, size)]
+
+
+@primitive(
+    Host(lambda environment, x: [(dtypes.int64, (2, x.shape[0] * (x.shape[0] - 1) // 2), False)]),
+    name="pairs_of_rows",
+    derivative=NONE,
+    batch=_pairs_batch,
+    reference=lambda x: numpy.stack(numpy.triu_indices(len(x), 1)),
+)
+def pairs_of_rows(x):
+    """The indices of all pairs of different rows, the first less than the second."""
+
+
 @composite(
     names=["nn.functional.pdist", "pdist"],
     methods=[],
@@ -412,8 +429,7 @@ def pdist(input, p: Selector = 2.0):
         )
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, but p is {p}")
-    rows = input.shape[0]
-    pairs = triangle_places.apply(row=rows, col=rows, offset=1, lower=False)
+    pairs = pairs_of_rows.apply(op.detach(input))
     first, second = (op.select(pairs, 0, side) for side in (0, 1))
     difference = op.index_select(input, 0, first) - op.index_select(input, 0, second)
     return build.drop_dims(vector_norm_over(difference, p, (1,), "pdist"), (1,))
