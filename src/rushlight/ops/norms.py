@@ -15,7 +15,8 @@ from . import build
 from .arithmetic import computed_dtype
 from .complex import real_part
 from .conversion import overwritten
-from .record import Dim, Operand, Selector, composite, op
+from .kinds import Host, with_batch
+from .record import NONE, Dim, Operand, Selector, composite, op, primitive
 from .reductions import finish_dims
 from .samples import Draw, calls
 
