@@ -198,6 +198,14 @@ def conv_transpose3d(
         RuntimeError: sizes or dtypes do not fit.
     """
 
+def cosine_similarity(
+    x1: Tensor | _Number,
+    x2: Tensor | _Number,
+    dim: _int = 1,
+    eps: Tensor | _Number = 1e-08,
+) -> Tensor:
+    """The cosine of the angle between vectors along dim; eps is the least length."""
+
 def cross_entropy(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -386,6 +394,18 @@ def nll_loss(
     reduction: str = 'mean',
 ) -> Tensor:
     """Minus the log-probability of the target class."""
+
+def pairwise_distance(
+    x1: Tensor | _Number,
+    x2: Tensor | _Number,
+    p: Any = 2.0,
+    eps: Tensor | _Number = 1e-06,
+    keepdim: _bool = False,
+) -> Tensor:
+    """The norm of order p of the differences along the last dim; eps is added to them."""
+
+def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
+    """The distances between all pairs of rows, one after another."""
 
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else 0."""
