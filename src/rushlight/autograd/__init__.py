@@ -4,6 +4,7 @@ from . import dual_calls, forward_ad, functional, graph, profiler
 from . import tensor_methods as _tensor_methods  # attaches the methods
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad
+from .function import Function
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -14,7 +15,6 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 

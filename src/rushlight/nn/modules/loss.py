@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ..._core import Tensor
@@ -17,8 +18,8 @@ from .module import Module
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
     "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss",
-    "LinearCrossEntropyLoss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "LinearCrossEntropyLoss", "LinearCrossEntropyOptions", "MSELoss", "MarginRankingLoss",
+    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
     "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
     "TripletMarginLoss", "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
@@ -168,6 +169,8 @@ class KLDivLoss(_Loss):
         log_target: whether the target too is a logarithm.
     """
 
+    __constants__ = ["reduction"]
+
     size_average: InitVar[Old] = None
     reduce: InitVar[Old] = None
     reduction: str = "mean"
@@ -213,6 +216,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
         pos_weight: a weight for the positive case of each class.
     """
+
+    __constants__ = []  # type: ignore[var-annotated]
 
     weight: InitVar[Tensor | None] = None
     size_average: InitVar[Old] = None
@@ -269,6 +274,8 @@ class MultiLabelMarginLoss(_Loss):
 class SmoothL1Loss(_Loss):
     """|d| - beta / 2 where |d| = |input - target| is beta or more, else d**2 / (2 * beta)."""
 
+    __constants__ = ["reduction"]
+
     size_average: InitVar[Old] = None
     reduce: InitVar[Old] = None
     reduction: str = "mean"
@@ -284,6 +291,10 @@ class HuberLoss(_Loss):
 
     reduction: str = "mean"
     delta: float = 1.0
+
+    def setup(self) -> None:  # type: ignore[override]
+        if isinstance(self.delta, complex):
+            raise TypeError(f"HuberLoss: delta must be a real number, but got {self.delta}")
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
@@ -543,6 +554,17 @@ class CTCLoss(_Loss):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class LinearCrossEntropyOptions:
+    """How PyTorch divides the work of `LinearCrossEntropyLoss`; without effect here."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
+
+
 class LinearCrossEntropyLoss(_Loss):
     """`CrossEntropyLoss` of a `Linear`.
 
@@ -557,7 +579,7 @@ class LinearCrossEntropyLoss(_Loss):
         weight: a weight for each class.
         ignore_index: a class that does not count; None: -100.
         label_smoothing: the share of the target that all classes have in common.
-        options: has no effect.
+        options: have no effect.
 
     Raises:
         RuntimeError: for a weight of another shape, or label smoothing outside of [0, 1].
@@ -578,7 +600,7 @@ class LinearCrossEntropyLoss(_Loss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: Any = None,
+        options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         super().__init__()
         if weight is not None and tuple(weight.shape) != (num_classes,):

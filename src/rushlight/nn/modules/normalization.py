@@ -42,10 +42,28 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of images, under its old name."""
+    """`LocalResponseNorm` of images [N, C, H, W], in its oldest form.
+
+    As in PyTorch, channel 0 counts for all channels.
+    """
+
+    __constants__: list[str] = []
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        reach, channels = (self.size - 1) // 2 + 1, input.size(1)
+        squares = input * input
+        sums = []
+        for channel in range(channels):
+            first, end = max(0, channel - reach + 1), min(channel + reach, channels)
+            total = squares[:, first:end].sum(1)
+            sums.append(total + squares[:, 0] if first > 0 else total)
+        scale = self.k + self.alpha / self.size * rushlight.stack(sums, 1)
+        return input * scale**-self.beta
 
 
 class LayerNorm(Module):

@@ -103,7 +103,12 @@ class RNNBase(Module):
                 raise TypeError(
                     f"{name} should be of type int, got: {type(getattr(self, name)).__name__}"
                 )
-        for name in ("hidden_size", "num_layers"):
+        for name in ("bias", "batch_first"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(
+                    f"{name} should be of type bool, got: {type(getattr(self, name)).__name__}"
+                )
+        for name in ("input_size", "hidden_size", "num_layers"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be greater than zero")
         if self.proj_size < 0:

@@ -343,7 +343,7 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Give a module the parametrizations of another, with their originals.
+    """Give a module copies of another's parametrizations, and their originals themselves.
 
     Args:
         from_module: the module that has them.
@@ -370,8 +370,8 @@ def transfer_parametrizations_and_params(
             register_parametrization(to_module, name, copy.deepcopy(parametrization), unsafe=True)
         target = to_module.parametrizations[name]
         if source.is_tensor:
-            target.original = copy.deepcopy(source.original)
+            target.original = source.original
         else:
             for i in range(source.ntensors):
-                setattr(target, f"original{i}", copy.deepcopy(getattr(source, f"original{i}")))
+                setattr(target, f"original{i}", getattr(source, f"original{i}"))
     return to_module
