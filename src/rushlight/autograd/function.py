@@ -10,7 +10,17 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from ..graph.trace import captures
 from . import dual_calls, forward_ad
+
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "InplaceFunction",
+    "once_differentiable",
+]
 
 
 class FunctionCtx:
@@ -199,6 +209,11 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the operator."""
+        if captures() is not None:
+            from ..func.custom import apply_function
+
+            separate = cls.setup_context is not Function.setup_context
+            return apply_function(cls, _bound(cls.forward, separate, args, kwargs))
         if _core.dual_levels() and forward_ad.active():
             tangents = [_core.tangent(each) for each in (*args, *kwargs.values())]
             if any(tangent is not None for tangent in tangents):
@@ -220,7 +235,7 @@ class Function(metaclass=FunctionMeta):
             zeros_like = _core.registered("zeros_like")
             tangents = [
                 zeros_like(arg)
-                if tangent is None and isinstance(arg, Tensor) and arg.dtype.is_floating_point
+                if tangent is None and isinstance(arg, Tensor) and arg.dtype.is_differentiable
                 else tangent
                 for arg, tangent in zip(args, tangents, strict=True)
             ]

@@ -1,4 +1,4 @@
-"""`Variable`: the class that once wrapped tensors to differentiate them; tensors do so themselves."""
+"""`Variable`: the class that once wrapped tensors; now they are differentiated themselves."""
 
 from __future__ import annotations
 

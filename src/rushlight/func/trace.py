@@ -43,22 +43,11 @@ _NEED_MEMORY = ("data_ptr", "numpy", "storage", "untyped_storage", "backward")
 _OPERATORS_KEPT = 512
 
 
-class Root(GraphContext, Captures):
-    """The graph of a whole transform. Tensors that the function meets become its inputs."""
+class TensorCaptures(Captures):
+    """Traced values pass for tensors."""
 
     tensor_type = Tensor
     size_type = Size
-
-    def __init__(self, name: str) -> None:
-        super().__init__(ShapeEnvironment(static=True))
-        self.environment.lift = _no_sizes  # no cycle: what is traced is freed with the last value
-        self.name = name
-        self.tensors: list[Tensor] = []
-        self.grad_enabled = _core.is_grad_enabled()
-        self.asked = False  # whether a value was asked for: another call may go another way
-        self._captured: dict[int, Traced] = {}
-
-    # ---- inputs
 
     def lift(self, argument: Any) -> Any:
         if isinstance(argument, Traced):
@@ -70,6 +59,10 @@ class Root(GraphContext, Captures):
         if isinstance(argument, dict):
             return {key: self.lift(each) for key, each in argument.items()}
         return argument
+
+    def capture(self, tensor: Tensor) -> Traced:
+        """A tensor that is no traced value, as one."""
+        raise NotImplementedError
 
     def attribute(self, x: Traced, name: str) -> Any:
         if name in METHODS or name.endswith("_") and name[:-1] in METHODS:
@@ -88,6 +81,33 @@ class Root(GraphContext, Captures):
             )
         raise AttributeError(f"'Tensor' object has no attribute '{name}' while it is traced")
 
+    @contextmanager
+    def tracing_calls(self) -> Iterator[None]:
+        """Calls of operators are traced, whatever their arguments are."""
+        previous, bits = set_captures(self), _core.get_mode_bits()
+        _core.set_mode_bits(bits | _TRACING)
+        try:
+            yield
+        finally:
+            _core.set_mode_bits(bits)
+            set_captures(previous)
+
+
+class Root(GraphContext, TensorCaptures):
+    """The graph of a whole transform. Tensors that the function meets become its inputs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(ShapeEnvironment(static=True))
+        self.environment.lift = _no_sizes  # no cycle: what is traced is freed with the last value
+        self.name = name
+        self.tensors: list[Tensor] = []
+        self.grad_enabled = _core.is_grad_enabled()
+        self.asked = False  # whether a value was asked for: another call may go another way
+        self.has_eager = False  # can the transform do without a trace?
+        self._captured: dict[int, Traced] = {}
+
+    # ---- inputs
+
     def capture(self, tensor: Tensor) -> Traced:
         """A tensor as an input of the graph."""
         known = self._captured.get(id(tensor))
@@ -96,6 +116,10 @@ class Root(GraphContext, Captures):
             self.tensors.append(tensor)
             self._captured[id(tensor)] = known
         return known
+
+    def reaches_tape(self) -> bool:
+        """Will a backward pass of tensors outside ask for gradients of what is traced here?"""
+        return self.grad_enabled and any(tensor.requires_grad for tensor in self.tensors)
 
     def forget(self) -> None:
         """Let go of the tensors: the graph may be kept."""
@@ -162,14 +186,10 @@ class Root(GraphContext, Captures):
     @contextmanager
     def tracing(self) -> Iterator[None]:
         """Operators called inside append to this graph."""
-        previous, bits = set_captures(self), _core.get_mode_bits()
-        _core.set_mode_bits(bits | _TRACING)
         try:
-            with self.active():
+            with self.tracing_calls(), self.active():
                 yield
         finally:
-            _core.set_mode_bits(bits)
-            set_captures(previous)
             _core.set_grad_enabled(self.grad_enabled)
 
     def concrete(self, x: Traced, what: str) -> Tensor:
@@ -234,6 +254,7 @@ def run(
         if known is not None and (trace := find(known[0])) is not None:
             return run_again(trace, known[1])
     root = Root(name)
+    root.has_eager = eager is not None
     try:
         with root.tracing():
             result = body(root)
