@@ -211,7 +211,7 @@ def new_content(record: Record, name: str, target: Traced, result: Traced) -> Tr
 
 def check_cast(record: Record, name: str, dtype: DType, target: DType) -> None:
     """RuntimeError if results of one dtype may not be written into a tensor of another."""
-    if record.out == "exact" and dtype is not target:
+    if record.out in ("exact", "same dtype") and dtype is not target:
         raise RuntimeError(
             f"{name}(): Expected out tensor to have dtype {dtype}, but got {target} instead"
         )

@@ -22,6 +22,7 @@ from .graph.node import Graph, Value
 from .graph.symbols import Atom, SymbolicInt
 from .graph.trace import GraphContext, Traced
 from .inspection import Inspection
+from .ops.build import zeros_like
 from .ops.indexing import IndexOutOfRange
 from .stages import collecting
 from .transform import reverse
@@ -209,8 +210,13 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
     return rule.operator(), entries, grad_inputs, grad_outputs, tape_name(job.name)
 
 
+_TAPE_NAMES = {"copy_": "CopyBackwards", "chunk": "SplitBackward0"}  # where PyTorch's differ
+
+
 def tape_name(name: str) -> str:
     """``layer_norm`` gives ``LayerNormBackward0``."""
+    if name in _TAPE_NAMES:
+        return _TAPE_NAMES[name]
     return "".join(part.capitalize() for part in name.strip("_").split("_")) + "Backward0"
 
 
@@ -317,6 +323,7 @@ class BackwardRule:
             results = reverse.backward(
                 self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt
             )
+            self._clear_overwritten(results, seeds)
         graph = tracer.context.finish(results)
         return build(
             Job(
@@ -328,6 +335,16 @@ class BackwardRule:
                 may_alias=True,
             )
         )
+
+
+    def _clear_overwritten(
+        self, results: list[Traced | None], seeds: dict[Value, Traced]
+    ) -> None:
+        """Zeros for what was written over: its gradient is known, not absent."""
+        for position, output in self.graph.mutations.items():
+            value, new = self.graph.inputs[position], self.graph.outputs[output]
+            if value in self.wrt and new in seeds and results[self.wrt.index(value)] is None:
+                results[self.wrt.index(value)] = zeros_like(seeds[new])
 
 
 def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:

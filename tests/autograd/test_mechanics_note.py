@@ -389,3 +389,11 @@ def test_out_takes_no_part(torch):
     with torch.no_grad():
         torch.add(x, 1, out=result)
     assert result.tolist() == [2.0, 3.0] and not result.requires_grad
+
+
+def test_what_is_written_over_gets_zeros(torch):
+    a, b = leaf(torch, 1.0, 2.0), leaf(torch, 5.0, 7.0)
+    x = a * 1
+    x.copy_(b)
+    x.sum().backward()
+    assert a.grad.tolist() == [0.0, 0.0] and b.grad.tolist() == [1.0, 1.0]

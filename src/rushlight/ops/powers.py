@@ -94,7 +94,7 @@ def _pow_number(x: Any, exponent: Any) -> Any:
 @composite(
     names=["float_power"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=binary(0.5, 4, other=(0, 3), numbers=[2, 0.5]),
 )
 def float_power(input, exponent):

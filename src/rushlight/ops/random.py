@@ -363,11 +363,31 @@ def normal(
 # ---------------------------------------------------------------- in place
 
 
+def check_range(low: Any, high: Any) -> None:
+    """RuntimeError unless low <= high.
+
+    A plan holds for bounds on both sides of a number: 0 where it lies between them.
+    """
+    known = [
+        bound.context.hints.get(bound.value) if isinstance(bound, Traced) else bound
+        for bound in (low, high)
+    ]
+    if None in known:
+        return
+    pivot = 0 if known[0] <= 0 <= known[1] else known[0]
+    if not (low <= pivot and high >= pivot):
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={known[0]} > "
+            f"to={known[1]}"
+        )
+
+
 @composite(name="uniform_", methods=["uniform_"], random=True)
 def uniform_(
     self: Mutated, from_: Operand = 0.0, to: Operand = 1.0, *, generator: Generator = None
 ):
     """Set to uniform random numbers in [from_, to)."""
+    check_range(from_, to)
     dtype = floating_dtype(self.dtype, "uniform_")
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
     if dtype.is_complex:

@@ -128,7 +128,8 @@ class Record:
 
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
-    (``"apart"``: sharing no memory with an argument; ``"exact"``: nor of another dtype); views: the
+    (``"apart"``: sharing no memory with an argument; ``"same dtype"``: of no other dtype than the
+    result; ``"exact"``: both), and the in-place form likewise; views: the
     parameter the result may be a view of; itself: whether the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
     overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or size
