@@ -41,6 +41,7 @@ TOLERANCE = {
 WIDER = {
     *(f"conv{rank}d" for rank in (1, 2, 3)),
     *(f"conv_transpose{rank}d" for rank in (1, 2, 3)),
+    "avg_pool3d",
     "clone",
     "logsumexp",
     "cross_entropy",

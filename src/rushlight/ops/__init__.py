@@ -46,6 +46,8 @@ FAMILIES = (
     "convolution_maps",
     "convolution",
     "norms",
+    "max_pooling",
+    "average_pooling",
     "channel_norms",
     "attention",
     "embeddings",
