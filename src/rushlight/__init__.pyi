@@ -121,6 +121,16 @@ def acosh(input: Tensor, *, out: Any = None) -> Tensor:
 def acosh_(input: Tensor) -> Tensor:
     """The inverse hyperbolic cosine."""
 
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size windows over the last 1 dims."""
+
+def adaptive_max_pool1d(
+    input: Tensor,
+    output_size: Any,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 1 dims, and its number in these dims."""
+
 def add(
     input: Tensor | _Number,
     other: Tensor | _Number,
@@ -445,6 +455,26 @@ def atleast_2d(*tensors: Sequence[Tensor]) -> Any:
 
 def atleast_3d(*tensors: Sequence[Tensor]) -> Any:
     """The tensor or tensors with at least three dims."""
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+) -> Tensor:
+    """The mean of each window over the last 1 dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many zeros are added at both ends of each dim.
+        ceil_mode: whether a last window may reach beyond the end.
+        count_include_pad: whether the mean counts these zeros.
+        divisor_override: what the sum is divided by instead of the number of elements.
+    """
 
 def baddbmm(
     input: Tensor | _Number,
@@ -1661,6 +1691,47 @@ def max(
     out: Any = None,
 ) -> Any:
     """The greatest element; with a dim: (values, indices); with a tensor: the greater of two."""
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 1 dims."""
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each window over the last 1 dims, and its number in these dims."""
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 2 dims."""
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 3 dims."""
 
 def maximum(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The greater of two; NaN if either is."""

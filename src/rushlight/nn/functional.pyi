@@ -14,6 +14,107 @@ from ..device import device as _device
 from ..dtypes import dtype as _dtype
 from ..formats import layout as _layout, memory_format as _memory_format
 
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size windows over the last 1 dims."""
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size windows over the last 2 dims."""
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size windows over the last 3 dims."""
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size windows over the last 1 dims; with return_indices also its number in these dims."""
+
+def adaptive_max_pool1d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 1 dims, and its number in these dims."""
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size windows over the last 2 dims; with return_indices also its number in these dims."""
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 2 dims, and its number in these dims."""
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size windows over the last 3 dims; with return_indices also its number in these dims."""
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor,
+    output_size: Any,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 3 dims, and its number in these dims."""
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+) -> Tensor:
+    """The mean of each window over the last 1 dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many zeros are added at both ends of each dim.
+        ceil_mode: whether a last window may reach beyond the end.
+        count_include_pad: whether the mean counts these zeros.
+        divisor_override: what the sum is divided by instead of the number of elements.
+    """
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+) -> Tensor:
+    """The mean of each window over the last 2 dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many zeros are added at both ends of each dim.
+        ceil_mode: whether a last window may reach beyond the end.
+        count_include_pad: whether the mean counts these zeros.
+        divisor_override: what the sum is divided by instead of the number of elements.
+    """
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+    divisor_override: _int | None = None,
+) -> Tensor:
+    """The mean of each window over the last 3 dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many zeros are added at both ends of each dim.
+        ceil_mode: whether a last window may reach beyond the end.
+        count_include_pad: whether the mean counts these zeros.
+        divisor_override: what the sum is divided by instead of the number of elements.
+    """
+
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -370,6 +471,168 @@ def log_softmax(
 
 def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """log(sigmoid(input)), without overflow."""
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """(sum of x ** norm_type) ** (1 / norm_type) of each window over the last 1 dims."""
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """(sum of x ** norm_type) ** (1 / norm_type) of each window over the last 2 dims."""
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """(sum of x ** norm_type) ** (1 / norm_type) of each window over the last 3 dims."""
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 1 dims; with return_indices also its number in these dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many elements, less than all others, are added at both ends of each dim.
+        dilation: between the elements of a window.
+        ceil_mode: whether a last window may reach beyond the end.
+    """
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each window over the last 1 dims, and its number in these dims."""
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 2 dims; with return_indices also its number in these dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many elements, less than all others, are added at both ends of each dim.
+        dilation: between the elements of a window.
+        ceil_mode: whether a last window may reach beyond the end.
+    """
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each window over the last 2 dims, and its number in these dims."""
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> Tensor:
+    """The largest element of each window over the last 3 dims; with return_indices also its number in these dims.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        stride: between windows; None is kernel_size.
+        padding: how many elements, less than all others, are added at both ends of each dim.
+        dilation: between the elements of a window.
+        ceil_mode: whether a last window may reach beyond the end.
+    """
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    dilation: _int | Sequence[_int] | None = 1,
+    ceil_mode: _bool = False,
+    return_indices: _bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of each window over the last 3 dims, and its number in these dims."""
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    output_size: _int | None = None,
+) -> Tensor:
+    """The inverse of max_pool1d where it has one: zeros but for the elements
+    of input, which go to the places that ``indices`` number.
+
+    output_size tells which of the sizes that max pooling maps to input's is meant.
+    """
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    output_size: _int | None = None,
+) -> Tensor:
+    """The inverse of max_pool2d where it has one: zeros but for the elements
+    of input, which go to the places that ``indices`` number.
+
+    output_size tells which of the sizes that max pooling maps to input's is meant.
+    """
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Any,
+    kernel_size: _int | Sequence[_int] | None,
+    stride: _int | Sequence[_int] | None = None,
+    padding: _int | Sequence[_int] | None = 0,
+    output_size: _int | None = None,
+) -> Tensor:
+    """The inverse of max_pool3d where it has one: zeros but for the elements
+    of input, which go to the places that ``indices`` number.
+
+    output_size tells which of the sizes that max pooling maps to input's is meant.
+    """
 
 def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """input * tanh(log(1 + exp(input)))"""
