@@ -336,10 +336,7 @@ class BackwardRule:
             )
         )
 
-
-    def _clear_overwritten(
-        self, results: list[Traced | None], seeds: dict[Value, Traced]
-    ) -> None:
+    def _clear_overwritten(self, results: list[Traced | None], seeds: dict[Value, Traced]) -> None:
         """Zeros for what was written over: its gradient is known, not absent."""
         for position, output in self.graph.mutations.items():
             value, new = self.graph.inputs[position], self.graph.outputs[output]
