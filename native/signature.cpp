@@ -279,9 +279,9 @@ bool find_aliases_by_storage(const char *name, Call &call) {
   return true;
 }
 
-bool add_aliases(const char *name, Call &call) {
+bool add_aliases(const char *name, bool fills, Call &call) {
   for (int mutated : call.mutated) {
-    if (!(call.tensors[mutated]->meta->flags & kOverlapping)) continue;
+    if (fills || !(call.tensors[mutated]->meta->flags & kOverlapping)) continue;
     PyErr_Format(PyExc_RuntimeError,
                  "%s: unsupported operation: more than one element of the written-to tensor refers to a single "
                  "memory location. Please clone() the tensor before performing the operation.", name);
@@ -324,8 +324,12 @@ void Signature::parse(PyObject *tuple) {
     std::string text = mode;
     bool variadic_mode = !text.empty() && text.back() == '*';
     if (variadic_mode) text.pop_back();
+    if (text == "T!!") {
+      fills = true;
+      text.pop_back();
+    }
     if ((text != "T" && text != "T!" && text != "S" && text != "Z") || (variadic_mode && variadic >= 0)) {
-      PyErr_Format(PyExc_ValueError, "parameter %R: mode %s is not one of T T! S Z (with * for one of them)", name,
+      PyErr_Format(PyExc_ValueError, "parameter %R: mode %s is not one of T T! T!! S Z (with * for one of them)", name,
                    mode);
       throw Failure();
     }
@@ -373,7 +377,7 @@ KeyStatus build_key(const Signature &signature, const char *name, PyObject *cons
     KeyStatus status = builder.add(parameters[index], args[count + k]);
     if (status != KeyStatus::Keyed) return status;
   }
-  if (!call.mutated.empty() && !add_aliases(name, call)) return KeyStatus::Error;
+  if (!call.mutated.empty() && !add_aliases(name, signature.fills, call)) return KeyStatus::Error;
   call.hash = hash_words(call.words.data(), call.words.size());
   return KeyStatus::Keyed;
 }

@@ -112,13 +112,13 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         raise TypeError(
             f"can't assign a {type(value).__name__} to a {x.dtype} tensor; make it a tensor"
         )
-    if index is False:
-        return
-    view, indices = split(x, index)
     if not isinstance(value, Tensor):
         value = set_to.operator(_core.empty((), x.dtype.code), value)
     elif value.dtype is not x.dtype:
         value = value.to(x.dtype)
+    if index is False:
+        return
+    view, indices = split(x, index)
     if all(each is None for each in indices):
         view.copy_(value)
         return

@@ -14,7 +14,7 @@ from .device import device as Device
 from .devices import host
 from .dtypes import dtype as DType
 from .factories import elsewhere, finished, moved, result_device
-from .graph.symbols import DataDependentError, same_shape
+from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .ops.arguments import check_arguments, check_range, with_ints
 from .ops.build import convert
@@ -28,6 +28,15 @@ def plan_record(
     record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
 ) -> Any:
     """Plan a call of a record's operator."""
+    with shown_as_numbers():
+        job = trace_record(record, inplace, args, kwargs, aliases)
+    return plan.build(job) if isinstance(job, Job) else job
+
+
+def trace_record(
+    record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any], aliases: Aliases
+) -> Any:
+    """What to plan for a call of a record's operator, or how to run it without a plan."""
     check_arguments(record, args, kwargs)
     record.check_tensors(args, kwargs)
     if record.moves and requested_device(args[0], args[1:], kwargs) != args[0].device.type:
@@ -94,7 +103,7 @@ def plan_record(
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
-    return plan.build(Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself))
+    return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself)
 
 
 def without_updates(shape: Any, count: int) -> Callable[..., Any]:
@@ -168,15 +177,24 @@ def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -
 
 
 def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to run a call whose results have other shapes than ``out=``: as PyTorch, resize these."""
+    """How to run a call whose results have other shapes than ``out=``: as PyTorch, resize these,
+    and lay them out as new results.
+    """
+    takes_dtype = "dtype" in record.signature.parameters
 
     def run(*args: Any, out: Any, **kwargs: Any) -> Any:
+        if takes_dtype and not isinstance(out, list | tuple):
+            kwargs.setdefault("dtype", out.dtype)
         results = function(*args, **kwargs)
         pairs = list(zip(out, results) if isinstance(out, list | tuple) else [(out, results)])
         for target, result in pairs:
             check_cast(record, record.name, result.dtype, target.dtype)
         for target, result in pairs:
-            target.resize_(result.shape).copy_(result)
+            if target.shape != result.shape:
+                target.resize_(result.shape)
+                if target.stride() != result.stride():
+                    target.as_strided_(result.shape, result.stride())
+            target.copy_(result)
         return type(results)(*out) if hasattr(results, "_fields") else out
 
     return run
@@ -229,6 +247,7 @@ def record_operator(record: Record, inplace: bool = False, native: str | None = 
             p.name,
             p.mode
             + ("!" if inplace and i == 0 and p.mode == "T" else "")
+            + ("!" if record.fills and p.mode == "T!" else "")
             + ("*" if p.variadic else ""),
         )
         for i, p in enumerate(record.parameters)

@@ -19,6 +19,7 @@ STORED = {
     "bfloat16": numpy.uint16,
     "float32": numpy.float32,
     "float64": numpy.float64,
+    "complex32": numpy.dtype([("real", numpy.float16), ("imag", numpy.float16)]),
     "complex64": numpy.complex64,
     "complex128": numpy.complex128,
 }
@@ -28,6 +29,7 @@ PRECISION = {
     "bfloat16": (2.0**-7, 3.3895e38),
     "float32": (2.0**-23, 3.4028e38),
     "float64": (2.0**-52, 1.7976e308),
+    "complex32": (2.0**-10, 65504.0),
     "complex64": (2.0**-23, 3.4028e38),
     "complex128": (2.0**-52, 1.7976e308),
 }
@@ -36,6 +38,7 @@ SMALLEST = {
     "bfloat16": 2.0**-133,
     "float32": 2.0**-149,
     "float64": 2.0**-1074,
+    "complex32": 2.0**-24,
     "complex64": 2.0**-149,
     "complex128": 2.0**-1074,
 }
@@ -51,7 +54,8 @@ def numbers(tensor: Any) -> numpy.ndarray:
     stored = STORED[name]
     shape = tuple(tensor.shape)
     if 0 in shape:
-        return numpy.empty(shape, numpy.float64 if name == "bfloat16" else stored)
+        wide = {"bfloat16": numpy.float64, "complex32": numpy.complex64}
+        return numpy.empty(shape, wide.get(name, stored))
     item = numpy.dtype(stored).itemsize
     strides = tuple(item * stride for stride in tensor.stride())
     extent = item + sum(stride * (size - 1) for stride, size in zip(strides, shape))
@@ -61,6 +65,8 @@ def numbers(tensor: Any) -> numpy.ndarray:
         return (array.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
     if name == "float16":
         return array.astype(numpy.float64)
+    if name == "complex32":
+        return array["real"] + numpy.complex64(1j) * array["imag"]
     return array
 
 

@@ -239,27 +239,12 @@ def undefined(program: Program, call: Call) -> bool:
     ):
         if dtype_name(tensors[0]) != dtype_name(tensors[-1]):  # computed in out='s dtype
             return True
-    if name == "angle" and not tensors[0].is_contiguous():
-        return True  # PyTorch's result is in row-major order for complex numbers only
-    if name == "[]" and not tensors[0].is_contiguous() and _is_advanced(call.args[1]):
-        return True  # PyTorch's result keeps some of the order of dims
     if "sub" in name and call.kwargs.get("alpha") == -(2**63):
         return True  # PyTorch adds -alpha times the tensor, which overflows
     if name.startswith("ldexp") and not tensors[-1].ndim and tensors[-1].is_floating_point():
         return True  # PyTorch takes the power in the one or the other's precision
     if name == "linear" and not all(each.is_floating_point() for each in tensors):
         return True  # PyTorch's checks depend on the kernel
-    if "out" in call.kwargs and not all(each.is_contiguous() for each in tensors):
-        expected = result_in_pytorch(
-            program,
-            Call(call.path, call.args, {k: v for k, v in call.kwargs.items() if k != "out"}),
-        )
-        if expected is None or expected.shape != program.theirs[call.kwargs["out"].index].shape:
-            return True  # in which order of dims PyTorch resizes depends on the operator
-    if name == "cumsum_" and "bool" in map(
-        dtype_name, tensors
-    ):  # sums in bool where cumsum sums in int64
-        return True
     if any(part in name for part in ("mod", "remainder")) and _quotient_overflows(tensors, call):
         return True  # PyTorch's vectorised kernel gives NaN, its scalar one the remainder
     if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
@@ -274,13 +259,6 @@ def _quotient_overflows(tensors: list[Any], call: Call) -> bool:
     sizes = numpy.concatenate(parts)
     sizes = sizes[numpy.isfinite(sizes) & (sizes > 0)]
     return bool(sizes.size) and sizes.max() / sizes.min() > 1e38
-
-
-def _is_advanced(index: Any) -> bool:
-    """Whether a subscript holds index tensors, masks or lists."""
-    if isinstance(index, tuple):
-        return any(map(_is_advanced, index))
-    return isinstance(index, Ref | list | bool)
 
 
 def _repeats(tensor: Any) -> bool:

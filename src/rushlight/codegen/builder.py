@@ -291,7 +291,8 @@ class NestBuilder:
         while shown is not base and shown.node is not None and is_rearrangement(shown.node):
             if loses_index(shown.node, inner):
                 raise NeedsStore(base)
-            shown, inner = shown.node.inputs[0], view_access(shown.node, inner)
+            node = shown.node
+            shown, inner = node.inputs[0], view_access(node, inner)
         return self.evaluate(value, access)
 
     def converted(self, value: Value, dtype: DType) -> int:

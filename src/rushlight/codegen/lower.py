@@ -14,7 +14,7 @@ from .convolve import contraction
 from .fuse import Fusion
 from .nest import Nest
 from .schedule import read_again
-from .steps import CONTRACTIONS, Step, view_operation
+from .steps import AFFINE_VIEWS, CONTRACTIONS, Step, view_operation
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ class Lowering:
         if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
             return "contiguous"
         operands = elementwise_inputs(value)
-        if value.like in self.tensors:
+        if isinstance(value.like, tuple):
+            operands = [view_of_input(each) for each in value.like]
+        elif value.like in self.tensors:
             operands = [(value.like, ())]
         if operands is None:
             return "contiguous"
@@ -388,6 +390,16 @@ def symbol_key(part: tuple[Any, ...]) -> Any:
         else symbols.key_of(each)
         for each in part
     )
+
+
+def view_of_input(value: Value) -> tuple[Value, tuple[Any, ...]]:
+    """The value that this one is a view of, conversions apart, and the chain of views."""
+    chain: list[tuple[Any, ...]] = []
+    while (node := value.node) is not None and node.name in {*AFFINE_VIEWS, "convert"}:
+        if node.name != "convert":
+            chain.insert(0, view_operation(node))
+        value = node.inputs[0]
+    return value, tuple(chain)
 
 
 def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | None:

@@ -24,7 +24,7 @@ class Value:
     weak: bool = False  # a Python number: 0-d, takes no part in promotion
     name: str = ""
     # How a result lies in memory, if the operator says so: as this input does, or "contiguous".
-    like: Value | str | None = None
+    like: Value | tuple[Value, ...] | str | None = None
     # Whether a backward pass that reads it keeps it, rather than what it is computed from.
     kept: bool = False
 

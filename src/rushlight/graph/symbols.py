@@ -9,7 +9,9 @@ records it as a guard: the graph is valid only for calls in which the guard hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 Polynomial = dict[tuple["tuple[Atom, int]", ...], int]  # monomial -> coefficient
@@ -32,6 +34,23 @@ _COMPUTE: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "min": min,
 }
+
+
+class _Shown(threading.local):
+    as_numbers = False
+
+
+_shown = _Shown()
+
+
+@contextmanager
+def shown_as_numbers() -> Iterator[None]:
+    """Sizes print as what they are in the call being traced: error messages are for users."""
+    before, _shown.as_numbers = _shown.as_numbers, True
+    try:
+        yield
+    finally:
+        _shown.as_numbers = before
 
 
 class DataDependentError(RuntimeError):
@@ -116,6 +135,8 @@ class SymbolicInt:
         return hash(self.key)
 
     def __repr__(self) -> str:
+        if _shown.as_numbers and self.hint is not None:
+            return str(self.hint)
         return " ".join(
             _term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items())
         )

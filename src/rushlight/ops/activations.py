@@ -137,8 +137,9 @@ def softshrink(input: Tensor, lambd: Operand = 0.5):
 )
 def threshold(input: Tensor, threshold: Operand, value: Operand, inplace: bool = False):
     """The input where it is greater than the threshold, else value."""
-    if input.dtype is dtypes.bool:
-        raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
+    if input.dtype is dtypes.bool or input.dtype.is_complex:
+        kind = scalar_type_name(input.dtype)
+        raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{kind}'")
     fits = [build.fitting(each, input.dtype, input.context) for each in (threshold, value)]
     return op.where(input <= fits[0], fits[1], input)
 

@@ -138,6 +138,15 @@ def laid_out_like(result: Traced, x: Traced) -> Traced:
     return result
 
 
+def laid_out_by(result: Traced, operands: Sequence[Traced]) -> Traced:
+    """As ``laid_out_like``: as the result of an elementwise operator on these views of arguments;
+    those that are not views of arguments do not count.
+    """
+    if isinstance(result.value, Value):  # not in a transform
+        result.value.like = tuple(each.value for each in operands)
+    return result
+
+
 def row_major(result: Traced) -> Traced:
     """A result that was computed here; if the operator returns it, it lies in row-major order."""
     result.value.like = "contiguous"

@@ -8,6 +8,7 @@ import numpy
 
 from .. import dtypes
 from . import build
+from .arithmetic import elementwise
 from .kinds import Elementwise, complexes, everything, floating, int_to_float
 from .record import Tensor, composite, op, primitive
 from .samples import unary
@@ -88,15 +89,20 @@ def _angle_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> lis
 
 @primitive(
     Elementwise(floating | complexes, promote=int_to_float, output=lambda dtype: dtype.to_real()),
-    names=["angle"],
-    inplace=False,
+    name="angle",
     vjp=_angle_vjp,
     jvp=_angle_jvp,
     reference=lambda x: numpy.angle(x if numpy.iscomplexobj(x) else x + 0.0),  # -0 counts as 0
-    samples=unary(),
 )
+def angle_primitive(x):
+    """The angle of a complex number; of a real one 0, or pi if it is negative."""
+
+
+@composite(names=["angle"], out=True, samples=unary())
 def angle(input):
     """The angle of the complex number; of a real one 0, or pi if it is negative."""
+    result = elementwise("angle", input)
+    return build.row_major(result) if input.dtype.is_complex else result
 
 
 _FROM_PARTS = Elementwise(floating, output=lambda dtype: dtype.to_complex())

@@ -436,7 +436,7 @@ def _filled_like(input: Traced, value: Any) -> Traced:
     return build.full_like(input, value)
 
 
-@composite(name="fill_", names=["fill_"], methods=["fill_"])
+@composite(name="fill_", names=["fill_"], methods=["fill_"], fills=True)
 def fill_(self: Mutated, value):
     """Set every element to a number or 0-d tensor."""
     return _filled_like(self, value)
@@ -454,7 +454,7 @@ def fill(input, value):
     return overwritten.apply(input, _filled_like(input, value))
 
 
-@composite(name="zero_", names=["zero_"], methods=["zero_"])
+@composite(name="zero_", names=["zero_"], methods=["zero_"], fills=True)
 def zero_(self: Mutated):
     """Set every element to zero."""
     return build.zeros_like(self)

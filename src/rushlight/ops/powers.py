@@ -71,7 +71,9 @@ def _pow_number(x: Any, exponent: Any) -> Any:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     compute = computed_dtype(x, exponent)
     if compute is dtypes.bool:
-        return build.convert(x, compute) if exponent else build.full_like(x, True)
+        if exponent:
+            return build.convert(x, compute)
+        return build.laid_out_like(build.full_like(x, True), x)
     if integral and kind == "i" or build.is_half(compute):
         build.fitting(exponent, compute, x.context)  # raises if it does not fit
     if exponent == 2:

@@ -132,8 +132,9 @@ class Record:
     result; ``"exact"``: both), and the in-place form likewise; views: the
     parameter the result may be a view of; itself: whether the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
-    overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or size
-    (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
+    fills: whether each element of the written tensor gets one number, so that elements may share
+    memory; overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or
+    size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
     operator: the native operator, set when the runtime loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
@@ -152,6 +153,7 @@ class Record:
         itself: bool = False,
         moves: bool = False,
         random: bool = False,
+        fills: bool = False,
         overload: Callable[..., Any] | None = None,
         reference: Callable[..., Any] | None = None,
         samples: Callable[..., Any] | None = None,
@@ -194,6 +196,7 @@ class Record:
         self.itself = itself
         self.moves = moves
         self.random = random
+        self.fills = fills
         self.overload = overload
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
         self.reference = reference

@@ -150,8 +150,38 @@ def getitem(input: Traced, index: Any) -> Traced:
     parts = Subscript(input, index)
     if not parts.indices:
         return parts.view
-    indices = _broadcast(list(parts.indices.values()))
-    return index_primitive.apply(parts.view, *indices, dims=tuple(parts.indices))
+    dims = tuple(parts.indices)
+    indices = list(parts.indices.values())
+    result = index_primitive.apply(parts.view, *_broadcast(indices), dims=dims)
+    return build.laid_out_by(result, _operands(parts.view, indices, dims, result.shape))
+
+
+def _operands(
+    view: Traced, indices: Sequence[Traced], dims: Sequence[int], shape: Sequence[Any]
+) -> list[Traced]:
+    """What decides on the order of dims of ``view[indices]``, as in an elementwise operator: the
+    view with its first position along the indexed dims in their place, and the index tensors.
+    """
+    if any(view.shape[dim] == 0 for dim in dims):
+        return []
+    rank = max(index.ndim for index in indices)
+    first = dims[0] if list(dims) == list(range(dims[0], dims[0] + len(dims))) else 0
+    after = len(shape) - first - rank
+    start = view
+    for dim in dims:
+        start = build.slice_(start, dim, 0, 1, 1)
+    rest = [size for dim, size in enumerate(view.shape) if dim not in dims]
+    start = build.reshape(start, (*rest[:first], *[1] * rank, *rest[first:]))
+    placed = [build.reshape(index, (*index.shape, *[1] * after)) for index in indices]
+    # Dims of size 1 that take the place of the indexed ones have stride 0 too.
+    lead = range(first, first + rank)
+    start = build.expand(
+        start, [2 if dim in lead and size == 1 else size for dim, size in enumerate(shape)]
+    )
+    for dim in lead:
+        if shape[dim] == 1:
+            start = build.slice_(start, dim, 0, 1, 1)
+    return [start, *placed]
 
 
 METHODS["getitem"] = getitem

@@ -1,0 +1,89 @@
+"""How results lie in memory, and writes into tensors whose elements share memory."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import rushlight
+
+torch = pytest.importorskip("torch")
+
+
+def strided(m, order):
+    """A 4-dimensional tensor whose dims lie in memory in this order."""
+    sizes = (2, 3, 4, 2)
+    x = m.arange(48).to(m.float32).reshape([sizes[dim] for dim in order])
+    return x.permute([order.index(dim) for dim in range(4)])
+
+
+INDICES = (
+    lambda m: (m.tensor([0, 1]),),
+    lambda m: (slice(None), m.tensor([[0], [1]])),
+    lambda m: (slice(None), m.tensor([[0, 1], [1, 1]]).t(), m.tensor([0, 1])),
+    lambda m: (m.tensor([1, 0]), slice(None), m.tensor([3, 0])),
+    lambda m: (slice(None), m.tensor([True, False, True]), slice(0, 2)),
+    lambda m: (m.tensor([True, True]), None, 0),
+    lambda m: (True,),
+)
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(4)))
+def test_index_keeps_the_order_of_dims(order):
+    for index in INDICES:
+        found, expected = (strided(m, order)[index(m)] for m in (rushlight, torch))
+        assert (found.tolist(), found.stride()) == (expected.tolist(), expected.stride())
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("order", ((0, 1, 2, 3), (3, 1, 0, 2)))
+def test_resized_out_lies_as_a_new_result(order):
+    for call in (
+        lambda m, x, out: m.exp(x, out=out),
+        lambda m, x, out: m.sum(x, 1, out=out),
+        lambda m, x, out: m.cat([x, x], 2, out=out),
+    ):
+        outs = [m.zeros(5) for m in (rushlight, torch)]
+        for m, out in zip((rushlight, torch), outs):
+            call(m, strided(m, order), out)
+        assert outs[0].stride() == outs[1].stride()
+        assert outs[0].shape == outs[1].shape
+
+
+def test_resized_out_decides_the_dtype():
+    out = rushlight.zeros((1,), dtype=rushlight.bool)
+    assert rushlight.sum(rushlight.ones(2, 3, dtype=rushlight.bool), 0, out=out) is out
+    assert out.tolist() == [True] * 3
+
+
+def test_angle_of_complex_numbers_is_row_major():
+    for dtype in ("float32", "complex64"):
+        found, expected = (
+            m.angle(strided(m, (3, 2, 1, 0)).to(getattr(m, dtype))) for m in (rushlight, torch)
+        )
+        assert found.stride() == expected.stride()
+
+
+def test_one_number_may_be_written_through_an_expanded_tensor():
+    base = rushlight.ones(3)
+    base.expand(4, 3).fill_(2)
+    assert base.tolist() == [2, 2, 2]
+    base.expand(4, 3).zero_()
+    assert base.tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError, match="more than one element"):
+        base.expand(4, 3).add_(1)
+
+
+@pytest.mark.parametrize("index", (1, -1, 3))
+def test_index_into_a_0d_tensor_is_checked(index):
+    x = rushlight.tensor(5.0)
+    with pytest.raises(IndexError):
+        rushlight.index_select(x, 0, rushlight.tensor([index]))
+    with pytest.raises((IndexError, RuntimeError)):
+        rushlight.gather(x, 0, rushlight.tensor([index]))
+
+
+def test_messages_tell_sizes():
+    with pytest.raises(RuntimeError, match=r"\(2\) must match the size of tensor b \(4\)"):
+        rushlight.ones(2, 3) + rushlight.ones(4, 5)
