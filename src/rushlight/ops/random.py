@@ -368,7 +368,7 @@ def check_range(low: Any, high: Any) -> None:
 
     A plan holds for bounds on both sides of a number: 0 where it lies between them.
     """
-    known = [
+    known: list[Any] = [
         getattr(bound.context, "hints", {}).get(bound.value) if isinstance(bound, Traced) else bound
         for bound in (low, high)
     ]
