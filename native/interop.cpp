@@ -312,13 +312,15 @@ PyMethodDef functions[] = {
      "empty_strided(sizes, strides, dtype_code, device=0): an uninitialised tensor with these strides."},
     {"set_data", core_set_data, METH_VARARGS, "set_data(tensor, other): give a tensor the other's layout and memory."},
     {"same_storage", core_same_storage, METH_VARARGS, "same_storage(a, b): whether two tensors share their memory."},
+    {"storage_bytes", core_storage_bytes, METH_O,
+     "storage_bytes(tensor): all bytes of a tensor's storage as a tensor of uint8 that shares them."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 }  // namespace
 
 int init_interop(PyObject *module) {
-  if (PyType_Ready(&TensorBufferType) < 0 || init_sequences(module) < 0) return -1;
+  if (PyType_Ready(&TensorBufferType) < 0 || init_sequences(module) < 0 || init_dlpack(module) < 0) return -1;
   return PyModule_AddFunctions(module, functions);
 }
 

@@ -120,6 +120,7 @@ bool wrap_dim(int64_t dim, int ndim, int *out);  // false with IndexError set
 PyObject *view_new(Tensor *base, const ViewLayout &layout, ViewKind kind, const int64_t *arguments = nullptr,
                    size_t count = 0, PyTypeObject *type = &TensorType);
 PyObject *view_permute(Tensor *base, const int *dims, ViewKind kind = ViewKind::Permute);  // a permutation of 0..ndim-1
+PyObject *view_as_dtype(Tensor *base, DType dtype);             // reinterpret.cpp: the same memory
 PyObject *view_unbind(Tensor *base, int dim);                   // tuple
 PyObject *view_drop_leading_ones(Tensor *base, int ndim);       // down to ndim dims, while the first has size 1
 
@@ -129,5 +130,7 @@ PyObject *native_getitem(PyObject *const *args, size_t count, PyObject *keyword_
 // A tensor of nested sequences of numbers; dtype null: inferred.
 PyObject *tensor_from_sequences(PyObject *data, const DType *dtype, PyTypeObject *type = &TensorType);
 int init_sequences(PyObject *module);
+int init_dlpack(PyObject *module);
+PyObject *core_storage_bytes(PyObject *module, PyObject *tensor);  // reinterpret.cpp
 
 }  // namespace rushlight

@@ -30,6 +30,12 @@ class Call {
 
   bool no_arguments() const { return has_tensor() && count_ == 1 && keywords() == 0; }
 
+  // Whether the only argument after the tensor is a dtype.
+  bool dtype(DType *out) const {
+    if (!has_tensor() || count_ + keywords() != 2 || (keywords() && !keyword_is(0, "dtype"))) return false;
+    return dtype_from_object(args_[1], out);
+  }
+
   // Ints after the tensor: one by one, as one sequence, or as a sequence under a name.
   bool ints(const char *name, IntList *out) const {
     if (!has_tensor()) return false;

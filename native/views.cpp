@@ -214,6 +214,8 @@ PyObject *view_as_sizes(Tensor *base, IntList &sizes) {
 PyObject *native_view(PyObject *const *args, size_t count, PyObject *keyword_names) {
   const Call call(args, count, keyword_names);
   IntList sizes;
+  DType dtype;
+  if (call.dtype(&dtype)) return view_as_dtype(call.tensor(), dtype);
   return call.ints("size", &sizes) ? view_as_sizes(call.tensor(), sizes) : nullptr;
 }
 

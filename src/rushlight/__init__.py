@@ -79,6 +79,8 @@ from .random import (  # noqa: E402
     seed,
     set_rng_state,
 )
+from .serialization import load, save  # noqa: E402
+from .storage import *  # noqa: E402
 
 half, short, int, long, double, cfloat, cdouble = (
     float16,

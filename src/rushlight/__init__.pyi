@@ -26,7 +26,9 @@ from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
+from . import serialization as serialization
 from . import special as special
+from . import storage as storage
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads
@@ -94,6 +96,22 @@ from .random import initial_seed as initial_seed
 from .random import manual_seed as manual_seed
 from .random import seed as seed
 from .random import set_rng_state as set_rng_state
+from .serialization import load as load
+from .serialization import save as save
+from .storage import BFloat16Storage as BFloat16Storage
+from .storage import BoolStorage as BoolStorage
+from .storage import ByteStorage as ByteStorage
+from .storage import CharStorage as CharStorage
+from .storage import ComplexDoubleStorage as ComplexDoubleStorage
+from .storage import ComplexFloatStorage as ComplexFloatStorage
+from .storage import DoubleStorage as DoubleStorage
+from .storage import FloatStorage as FloatStorage
+from .storage import HalfStorage as HalfStorage
+from .storage import IntStorage as IntStorage
+from .storage import LongStorage as LongStorage
+from .storage import ShortStorage as ShortStorage
+from .storage import TypedStorage as TypedStorage
+from .storage import UntypedStorage as UntypedStorage
 
 __version__: str
 

@@ -12,6 +12,7 @@ import rushlight
 from . import _core, dtypes
 from ._core import Tensor
 from .dtypes import dtype as DType
+from .storage import tensor_of
 
 # Dtypes that NumPy lacks, and one with all their values.
 _WIDER = {dtypes.bfloat16: dtypes.float32, dtypes.complex32: dtypes.complex64}
@@ -44,14 +45,9 @@ def _copied(tensor: Tensor, memo: dict[Any, Any]) -> Tensor:
     """The same view of a copy of the storage, which is made once."""
     if tensor.device.type == "meta":
         return rushlight.empty_like(tensor)
-    storage = tensor.untyped_storage()
-    view: Any = tensor.as_strided
-    key = ("storage", storage.data_ptr(), tensor.dtype)
-    if key not in memo:
-        count = storage.nbytes() // tensor.dtype.itemsize
-        memo[key] = (view((count,), (1,), 0).clone(), storage)  # keeps the address
-    flat: Any = memo[key][0]
-    return flat.as_strided(tuple(tensor.shape), tensor.stride(), tensor.storage_offset()).detach()
+    storage = copy.deepcopy(tensor.untyped_storage(), memo)
+    layout = (tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
+    return tensor_of(storage, tensor.dtype, *layout)
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:

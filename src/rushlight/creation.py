@@ -15,6 +15,7 @@ from .dtypes import dtype as DType
 from .factories import finished, moved, require_device
 from .ops import comparison
 from .promotion import scalar_type_name
+from .storage import TypedStorage, UntypedStorage
 
 __all__ = [
     "allclose", "as_tensor", "asarray", "empty_strided", "equal", "frombuffer", "from_numpy",
@@ -291,9 +292,6 @@ def empty_strided(
 # ---------------------------------------------------------------- questions
 
 
-_STORAGE = type(_core.empty((0,), dtypes.float32.code, 0).untyped_storage())
-
-
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a tensor."""
     return isinstance(obj, Tensor)
@@ -301,7 +299,7 @@ def is_tensor(obj: Any) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """Whether an object is a tensor's storage."""
-    return isinstance(obj, _STORAGE)
+    return isinstance(obj, UntypedStorage | TypedStorage)
 
 
 def numel(input: Tensor) -> int:
