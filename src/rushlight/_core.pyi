@@ -1412,6 +1412,27 @@ class Tensor:
         """One position along a dim, which goes."""
     def select_scatter(self, src: Tensor | _Number, dim: _int, index: _int) -> Tensor:
         """The tensor with one index along dim replaced by src."""
+    def set_(
+        self,
+        source: Any = None,
+        storage_offset: _int = 0,
+        size: Any = None,
+        stride: Any = None,
+    ) -> Tensor:
+        """Make this tensor a view of other memory, in place.
+
+        Args:
+            source: a tensor, whose layout is taken over, or a storage; None: no memory.
+            storage_offset: of the first element, in elements.
+            size: the new sizes; None: one dim over the whole storage.
+            stride: the new strides; None: row-major.
+
+        Returns:
+            This tensor.
+
+        Raises:
+            RuntimeError: for a tensor of another dtype, or a layout that reaches beyond the storage.
+        """
     def sgn(self) -> Tensor:
         """The sign; of a complex number, the number scaled to absolute value 1."""
     def sgn_(self) -> Tensor:
@@ -1506,6 +1527,8 @@ class Tensor:
         correction: Any = None,
     ) -> tuple[Tensor, ...]:
         """The standard deviation and the mean."""
+    def storage(self) -> Any:
+        """The storage as elements of the tensor's dtype, for older programs."""
     def storage_offset(self) -> _int:
         """Where the first element lies in the storage, in elements."""
     @overload
@@ -1647,7 +1670,7 @@ class Tensor:
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """``unsqueeze`` in place: this tensor gets the other layout."""
     def untyped_storage(self) -> Any:
-        """The bytes this tensor shares with its views."""
+        """The bytes that this tensor shares with its views."""
     def var(
         self,
         dim: _int | Sequence[_int] | None = None,
@@ -1808,6 +1831,9 @@ def empty_cache(*args: Any, **kwargs: Any) -> Any:
 def empty_strided(*args: Any, **kwargs: Any) -> Any:
     """empty_strided(sizes, strides, dtype_code, device=0): an uninitialised tensor with these strides."""
 
+def from_dlpack(*args: Any, **kwargs: Any) -> Any:
+    """from_dlpack(capsule): a tensor that shares the capsule's memory."""
+
 def from_numpy(array: Any) -> Tensor:
     """from_numpy(array): a tensor that shares the array's memory."""
 
@@ -1928,6 +1954,9 @@ def set_parameter_type(*args: Any, **kwargs: Any) -> Any:
 def set_tangent(*args: Any, **kwargs: Any) -> Any:
     """set_tangent(tensor, tangent): give it one; None: take it away."""
 
+def storage_bytes(*args: Any, **kwargs: Any) -> Any:
+    """storage_bytes(tensor): all bytes of a tensor's storage as a tensor of uint8 that shares them."""
+
 def take_view(*args: Any, **kwargs: Any) -> Any:
     """take_view(tensor, view, name): give the tensor the layout and history of a view of it, under another name."""
 
@@ -1936,6 +1965,9 @@ def tangent(*args: Any, **kwargs: Any) -> Any:
 
 def tensor_from_data(*args: Any, **kwargs: Any) -> Any:
     """tensor_from_data(data, dtype_code=-1): a tensor of nested sequences of numbers; -1 infers the dtype."""
+
+def to_dlpack(*args: Any, **kwargs: Any) -> Any:
+    """to_dlpack(tensor, versioned=False, copied=False): a DLPack capsule that shares the tensor's memory."""
 
 def to_numpy(*args: Any, **kwargs: Any) -> Any:
     """to_numpy(tensor): a NumPy array that shares the tensor's memory."""
