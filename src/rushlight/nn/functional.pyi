@@ -134,6 +134,9 @@ def batch_norm(
 def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
 
+def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`celu` in place."""
+
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -354,6 +357,9 @@ def dropout3d(
 def elu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input) - 1)."""
 
+def elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`elu` in place."""
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -400,6 +406,9 @@ def hardtanh(
 ) -> Tensor:
     """The input, but at least min_val and at most max_val; at these the gradient is zero."""
 
+def hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+    """`hardtanh` in place."""
+
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -440,6 +449,9 @@ def leaky_relu(
     inplace: _bool = False,
 ) -> Tensor:
     """The input where it is positive, else negative_slope times it."""
+
+def leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
+    """`leaky_relu` in place."""
 
 def linear(
     input: Tensor | _Number,
@@ -676,6 +688,9 @@ def relu(input: Tensor, inplace: _bool = False) -> Tensor:
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """The input, but at least 0 and at most 6."""
 
+def relu_(input: Tensor) -> Tensor:
+    """`relu` in place."""
+
 def rms_norm(
     input: Tensor | _Number,
     normalized_shape: _int | Sequence[_int],
@@ -683,6 +698,14 @@ def rms_norm(
     eps: Tensor | _Number | None = None,
 ) -> Tensor:
     """Scale by the root of the mean square over the last dims."""
+
+def rrelu_(
+    input: Tensor,
+    lower: _float = 0.125,
+    upper: _float = 0.3333333333333333,
+    training: _bool = False,
+) -> Tensor:
+    """`rrelu` in place."""
 
 def scaled_dot_product_attention(
     query: Tensor,
@@ -703,6 +726,9 @@ def scaled_dot_product_attention(
 
 def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """elu, scaled so that layers keep mean 0 and variance 1."""
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu` in place."""
 
 def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-input))"""
@@ -754,3 +780,6 @@ def threshold(
     inplace: _bool = False,
 ) -> Tensor:
     """The input where it is greater than the threshold, else value."""
+
+def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`threshold` in place."""

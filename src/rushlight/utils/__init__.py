@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_MODULES = ("checkpoint", "data")
+_MODULES = ("checkpoint", "data", "hooks")
 
 
 def __getattr__(name: str) -> ModuleType:

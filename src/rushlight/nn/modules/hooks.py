@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -385,20 +386,20 @@ def _describe_error(module: Any, error: BaseException) -> None:
     """
     place = getattr(error, "_module_place", None)
     if place is None:
-        error.add_note("")
-        place = _Place(len(error.__notes__) - 1, type(module).__name__)
-        error._module_place = place
-    elif place.inner is not module:
-        name = next(
-            (name for name, part in module.named_modules() if part is place.inner and name), None
-        )
+        place = _Place(len(getattr(error, "__notes__", ())), type(module).__name__)
+    elif place.inner() is not module:
+        inner = place.inner()
+        name = next((name for name, part in module.named_modules() if part is inner and name), None)
         if name is not None:
             place.path.insert(0, name)
-    place.inner = module
     path = ".".join(place.path)
-    error.__notes__[place.index] = (
-        f"in module {path} ({place.kind})" if path else f"in module {place.kind}"
-    )
+    note = f"in module {path} ({place.kind})" if path else f"in module {place.kind}"
+    if place.inner() is None:
+        error.add_note(note)
+    else:
+        error.__notes__[place.index] = note
+    place.inner = weakref.ref(module)
+    error._module_place = place
 
 
 class _Place:
@@ -407,7 +408,7 @@ class _Place:
     def __init__(self, index: int, kind: str) -> None:
         self.index = index
         self.kind = kind
-        self.inner: Any = None
+        self.inner: Callable[[], Any] = lambda: None
         self.path: list[str] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
