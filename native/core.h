@@ -172,6 +172,8 @@ struct Recipe {                 // shared by all nodes that one plan creates
   struct Saved { uint8_t kind; int index; };
   std::vector<Saved> saved;
   std::vector<int> grad_inputs;   // tensor inputs that get a gradient
+  std::vector<int> places;        // where these stand among the operands that users see, with or without gradient
+  int operands = 0;               // the number of those
   std::vector<int> grad_outputs;  // outputs that are differentiable
   int hidden = 0;                 // number of hidden outputs, numbered after the grad_outputs
   PyTypeObject *node_type = nullptr;  // set by the tape when it first records

@@ -442,7 +442,7 @@ class PlanParser {
     PyObject *tape = field("tape");
     if (!tape) return;
     Items items(tape, "tape");
-    items.require(5, "tape");
+    items.require(7, "tape");
     if (!PyCallable_Check(items[0])) fail(PyExc_TypeError, "Plan: the tape's operator %R is not callable", items[0]);
     std::string name = text_of(items[4], "the tape's name");
     plan_->recipe = new Recipe();
@@ -451,6 +451,9 @@ class PlanParser {
     recipe.op = Py_NewRef(items[0]);
     recipe.name = name;
     recipe.grad_inputs = indices(items[2], plan_->inputs, "the tape's inputs");
+    recipe.operands = index_of(items[6], 0, INT32_MAX, "the number of the tape's operands");
+    recipe.places = indices(items[5], recipe.operands, "the places of the tape's inputs");
+    if (recipe.places.size() != recipe.grad_inputs.size()) fail(PyExc_ValueError, "Plan: the tape's inputs lack places");
     recipe.grad_outputs = indices(items[3], int64_t(plan_->outputs.size()), "the tape's outputs");
     for (int j : recipe.grad_outputs) {
       if (plan_->outputs[j].kind == Output::None) fail(PyExc_ValueError, "Plan: output %d has no gradient", j);

@@ -129,6 +129,14 @@ struct Node {
   NodeExtras *extras;
 };
 
+// What users see of a node's edges: an operand that needs no gradient has a place among them, too.
+inline uint32_t operand_count(const Node *node) {
+  return node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->operands) : node->edges.count;
+}
+inline uint32_t operand_of(const Node *node, uint32_t edge) {
+  return node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->places[edge]) : edge;
+}
+
 extern PyTypeObject NodeType;
 inline bool node_check(PyObject *o) { return PyObject_TypeCheck(o, &NodeType); }
 const char *node_name(const Node *node);    // "AddBackward0"

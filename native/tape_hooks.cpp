@@ -1,4 +1,6 @@
 // Hooks: Python functions that see, and may replace, gradients on their way through the graph.
+#include <utility>
+
 #include "tape.h"
 
 namespace rushlight {
@@ -270,8 +272,8 @@ bool run_node_hooks(Node *node, Gradients &results, Tensor *const *given) {
   ObjectRef functions = functions_in(node->extras->after);
   ObjectRef outputs = tuple_of_gradients({given, given + node_outputs(node)});
   if (!functions || !outputs) return false;
-  std::vector<Tensor *> current;
-  for (TensorRef &result : results) current.push_back(result.release());
+  std::vector<Tensor *> current(operand_count(node), nullptr);
+  for (uint32_t k = 0; k < results.size(); ++k) current[operand_of(node, k)] = results[k].release();
   bool good = true;
   for (Py_ssize_t i = 0; good && i < PyList_GET_SIZE(functions.get()); ++i) {
     PyObject *function = PyList_GET_ITEM(functions.get(), i);
@@ -280,7 +282,10 @@ bool run_node_hooks(Node *node, Gradients &results, Tensor *const *given) {
     ObjectRef result(inputs ? PyObject_Vectorcall(function, arguments, 2, nullptr) : nullptr);
     good = result && take_replacements(function, result.get(), current);
   }
-  for (size_t i = 0; i < results.size(); ++i) results[i] = TensorRef(current[i]);
+  for (uint32_t k = 0; k < results.size(); ++k) {
+    results[k] = TensorRef(std::exchange(current[operand_of(node, k)], nullptr));
+  }
+  for (Tensor *surplus : current) Py_XDECREF(as_object(surplus));
   return good;
 }
 

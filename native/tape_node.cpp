@@ -153,18 +153,20 @@ PyObject *method_name(PyObject *self, PyObject *) {
 
 PyObject *get_next_functions(PyObject *self, void *) {
   Node *node = reinterpret_cast<Node *>(self);
-  PyObject *result = PyTuple_New(node->edges.count);
-  if (!result) return nullptr;
-  for (uint32_t i = 0; i < node->edges.count; ++i) {
-    const Edge &edge = node->edges[i];
+  const uint32_t count = operand_count(node);
+  ObjectRef result(PyTuple_New(count));
+  for (uint32_t k = 0; result && k < node->edges.count; ++k) {
+    const Edge &edge = node->edges[k];
     PyObject *pair = Py_BuildValue("(OI)", edge.node ? as_object(edge.node) : Py_None, edge.index);
-    if (!pair) {
-      Py_DECREF(result);
-      return nullptr;
-    }
-    PyTuple_SET_ITEM(result, i, pair);
+    if (!pair || PyTuple_SetItem(result.get(), Py_ssize_t(operand_of(node, k)), pair) < 0) return nullptr;
   }
-  return result;
+  for (uint32_t i = 0; result && i < count; ++i) {
+    if (PyTuple_GET_ITEM(result.get(), i)) continue;
+    PyObject *pair = Py_BuildValue("(Oi)", Py_None, 0);
+    if (!pair) return nullptr;
+    PyTuple_SET_ITEM(result.get(), i, pair);
+  }
+  return result.release();
 }
 
 PyObject *get_metadata(PyObject *self, void *) {

@@ -221,12 +221,12 @@ PyObject *node_call(PyObject *self, PyObject *args, PyObject *keywords) {
   }
   Gradients results(node->edges.count);
   if (!node_apply(node, given.data(), results)) return nullptr;
-  if (results.size() == 1) return results[0] ? as_object(results[0].release()) : Py_NewRef(Py_None);
-  ObjectRef tuple(PyTuple_New(Py_ssize_t(results.size())));
-  for (size_t i = 0; tuple && i < results.size(); ++i) {
-    Tensor *result = results[i].release();
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), result ? as_object(result) : Py_NewRef(Py_None));
-  }
+  std::vector<Tensor *> shown(operand_count(node), nullptr);  // borrowed
+  for (uint32_t k = 0; k < results.size(); ++k) shown[operand_of(node, k)] = results[k].get();
+  auto object = [](Tensor *t) { return Py_NewRef(t ? as_object(t) : Py_None); };
+  if (shown.size() == 1) return object(shown[0]);
+  ObjectRef tuple(PyTuple_New(Py_ssize_t(shown.size())));
+  for (size_t i = 0; tuple && i < shown.size(); ++i) PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), object(shown[i]));
   return tuple.release();
 }
 

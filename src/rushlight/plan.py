@@ -207,9 +207,16 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
     )
     entries += [("int", lowering.slots.slot(symbol)) for symbol in rule.symbols]
     grad_inputs = [tensors.index(value) for value in job.wrt]
-    return rule.operator(), entries, grad_inputs, grad_outputs, tape_name(job.name)
+    operands = tensors
+    if job.name.strip("_") in _NUMBERS_AS_OPERANDS and len(tensors) == 1:
+        operands = [*tensors, *(value for value in job.graph.inputs if value.weak)][:2]
+    places = [operands.index(value) for value in job.wrt]
+    name = tape_name(job.name)
+    return rule.operator(), entries, grad_inputs, grad_outputs, name, places, len(operands)
 
 
+# As in PyTorch a number in the place of a tensor counts as an operand of the node.
+_NUMBERS_AS_OPERANDS = ("add", "sub", "mul", "div")
 _TAPE_NAMES = {"copy_": "CopyBackwards", "chunk": "SplitBackward0"}  # where PyTorch's differ
 
 

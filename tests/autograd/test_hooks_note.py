@@ -394,3 +394,38 @@ def test_saving_on_the_cpu(torch):
         y = x * x
     y.backward()
     assert x.grad.item() == 4.0
+
+
+# ---------------------------------------------------------------- what nodes show
+
+
+def test_operands_without_gradients_have_a_place(torch):
+    x, constant = leaf(torch, 2.0), torch.tensor([3.0])
+    for y in (x * constant, x * 3, x + 1, x / constant, x - 1):
+        (first, nothing) = y.grad_fn.next_functions
+        assert first[0].variable is x and nothing == (None, 0)
+    nothing, second = (constant * x).grad_fn.next_functions
+    assert nothing == (None, 0) and second[0].variable is x
+    assert len(x.exp().grad_fn.next_functions) == len((x**2).grad_fn.next_functions) == 1
+
+
+def test_node_hooks_see_all_operands(torch):
+    x, seen = leaf(torch, 2.0), []
+    y = x * torch.tensor([3.0])
+    y.grad_fn.register_hook(
+        lambda inputs, outputs: seen.append([None if g is None else g.item() for g in inputs])
+    )
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10, None))
+    y.backward()
+    assert seen == [[3.0, None]] and x.grad.item() == 30.0
+    y = x * torch.tensor([3.0])
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0],))
+    with pytest.raises(RuntimeError, match="got 1, but expected 2"):
+        y.backward()
+
+
+def test_calling_a_node(torch):
+    x = leaf(torch, 2.0)
+    gradient, nothing = (x * torch.tensor([3.0])).grad_fn(torch.ones(1))
+    assert gradient.item() == 3.0 and nothing is None
+    assert x.sin().grad_fn(torch.ones(1)).item() == pytest.approx(-0.41614684)

@@ -68,10 +68,12 @@ def test_valid_spec_runs():
         {"outputs": [], "result": "single"},
         {"result": "set"},
         {"mutated": [1]},
-        {"tape": (len, [("input", 4)], [], [], "Name")},
-        {"tape": (len, [("nothing", 0)], [], [], "Name")},
-        {"tape": (len, [], [1], [], "Name")},
-        {"tape": (len, [], [], [1], "Name")},
+        {"tape": (len, [("input", 4)], [], [], "Name", [], 0)},
+        {"tape": (len, [("nothing", 0)], [], [], "Name", [], 0)},
+        {"tape": (len, [], [1], [], "Name", [0], 1)},
+        {"tape": (len, [], [], [1], "Name", [], 0)},
+        {"tape": (len, [], [0], [], "Name", [1], 1)},
+        {"tape": (len, [], [0], [], "Name", [], 1)},
         {"errors": {3: (IndexError, "two bits")}},
     ],
 )
@@ -91,7 +93,7 @@ def test_bad_values(changes):
         {"steps": [("kernel", 1, [0], 1, [], [], [])]},
         {"steps": [("host", 1, [])]},
         {"result": 5},
-        {"tape": (1, [], [], [], "Name")},
+        {"tape": (1, [], [], [], "Name", [], 0)},
         {"errors": {1: (int, "text")}},
         {"errors": {1: (IndexError, 5)}},
     ],
@@ -304,7 +306,7 @@ def test_tape_saves_what_the_recipe_says():
         ("scalar", 1),
         ("int", spec.slot(11)),
     ]
-    plan = spec.plan(tape=(gradient, saved, [0, 1], [0], "TestedBackward0"))
+    plan = spec.plan(tape=(gradient, saved, [0, 1], [0], "TestedBackward0", [0, 1], 2))
     x, y = (tensor(np.full(3, n, np.float32)).requires_grad_() for n in (2, 3))
     z = run(plan, x, y, 0.5, True)
     assert type(z.grad_fn).__name__ == "TestedBackward0" and z.requires_grad
@@ -324,7 +326,7 @@ def test_versions_grow_with_each_write():
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, out)])
     recorded = spec.plan(
-        tape=(lambda *a: calls.append(a), [("input", 0)], [1], [0], "TestedBackward0")
+        tape=(lambda *a: calls.append(a), [("input", 0)], [1], [0], "TestedBackward0", [1], 2)
     )
     x, y = tensor(np.ones(3, np.float32)), tensor(np.ones(3, np.float32)).requires_grad_()
     z = run(recorded, x, y)
