@@ -64,7 +64,7 @@ def _resolve(path: str) -> _ModuleType:
 
 _install(_sys.modules[__name__], _resolve)
 
-from . import autograd, copying, func, optim, profiler, tensor_methods  # noqa: E402
+from . import autograd, copying, func, optim, profiler, tensor_methods, utils  # noqa: E402
 from .creation import *  # noqa: E402
 from .formats import *  # noqa: E402
 from .func import vmap  # noqa: E402

@@ -29,6 +29,7 @@ from . import random as random
 from . import serialization as serialization
 from . import special as special
 from . import storage as storage
+from . import utils as utils
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads

@@ -1,4 +1,4 @@
-"""The demo's training beside PyTorch's: same seed, same weights, same masks, same losses."""
+"""A perceptron's training beside PyTorch's: same seed, same weights, same masks, same losses."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def run(module, functional, images, labels):
 
 def test_training_matches_pytorch():
     images, labels, *_ = digits.load()
+    images = images.flatten(1)
     ours = run(rushlight, rushlight.nn.functional, images, labels)
     theirs = run(
         torch,

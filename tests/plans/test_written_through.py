@@ -6,12 +6,12 @@ import pytest
 
 import rushlight
 from rushlight.ops.record import Mutated, composite, op
-from rushlight.plan import make_operator
+from rushlight.operators import record_operator
 
 
 def operator(body):
     record = composite(name=body.__name__)(body)
-    return make_operator(record)
+    return record_operator(record)
 
 
 @operator

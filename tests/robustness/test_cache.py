@@ -10,20 +10,22 @@ from pathlib import Path
 import pytest
 from robustness_support import finish_program, run_program, start_program
 
-# A few training steps of the digits demo's network on made-up images; prints the losses.
+# A few training steps of a perceptron with dropout on made-up images; prints the losses.
 _TRAIN = """
 import sys
 import rushlight as torch
-import rushlight.nn.functional as F
-from rushlight.demos.digits import initial_weights, network
+from rushlight import nn
 
 torch.manual_seed(3)
-parameters = initial_weights([64, 128, 64, 10])
-optimizer = torch.optim.Adam(parameters, lr=2e-3)
+network = nn.Sequential(
+    nn.Linear(64, 128), nn.ReLU(), nn.Dropout(0.2), nn.Linear(128, 64), nn.ReLU(),
+    nn.Dropout(0.2), nn.Linear(64, 10),
+)
+optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
 images, labels = torch.rand(96, 64), torch.randint(0, 10, (96,))
 for start in (0, 32, 64, 0):
     rows = slice(start, start + 32)
-    loss = F.cross_entropy(network(parameters, images[rows], training=True), labels[rows])
+    loss = nn.functional.cross_entropy(network(images[rows]), labels[rows])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -216,6 +218,6 @@ def test_the_cache_may_vanish_while_in_use(cache_folder):
     run_program(program, cache=cache_folder)
 
 
-def test_the_first_steps_of_the_demo(cache_folder):
+def test_the_first_steps_of_training(cache_folder):
     losses, _ = losses_and_llvm(run_program(_TRAIN, cache=cache_folder))
     assert all(0 < float(loss) < 5 for loss in losses)

@@ -44,20 +44,20 @@ def limited_memory() -> Iterator[None]:
 
 
 class Training:
-    """The digits demo's network on made-up images."""
+    """A perceptron with dropout on made-up images."""
 
     def __init__(self) -> None:
-        from rushlight.demos.digits import initial_weights, network
-
+        nn = rl.nn
         rl.manual_seed(0)
-        self.network = network
-        self.parameters = initial_weights([64, 32, 10])
-        self.optimizer = rl.optim.Adam(self.parameters, lr=1e-3)
+        self.network = nn.Sequential(
+            nn.Linear(64, 32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, 10)
+        )
+        self.optimizer = rl.optim.Adam(self.network.parameters(), lr=1e-3)
         self.images, self.labels = rl.rand(64, 64), rl.randint(0, 10, (64,))
 
     def step(self, number: int) -> float:
         rows = slice(number % 32, number % 32 + 16)
-        logits = self.network(self.parameters, self.images[rows], training=True)
+        logits = self.network(self.images[rows])
         loss = rl.nn.functional.cross_entropy(logits, self.labels[rows])
         self.optimizer.zero_grad()
         loss.backward()

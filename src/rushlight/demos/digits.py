@@ -1,19 +1,47 @@
-"""Trains a small network with dropout on scikit-learn's bundled images of handwritten digits."""
+"""Trains a convolutional network on scikit-learn's bundled images of handwritten digits.
+
+A plain script in PyTorch's style: with ``import torch`` in the place of the first import below it
+runs on PyTorch.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import argparse
+import os
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import rushlight as torch
-import rushlight.nn.functional as F
 
-from ..utils.progress import Progress
+nn = torch.nn
+
+
+class Network(nn.Module):
+    """Logits [batch, 10] for images [batch, 1, 8, 8]."""
+
+    def __init__(self, width: int = 16, dropout: float = 0.2) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(1, width, 3, padding=1),
+            nn.BatchNorm2d(width),
+            nn.GELU(),
+            nn.Conv2d(width, 2 * width, 3, padding=1),
+            nn.BatchNorm2d(2 * width),
+            nn.GELU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(2 * width, 4 * width, 3, padding=1),
+            nn.BatchNorm2d(4 * width),
+            nn.GELU(),
+            nn.AdaptiveAvgPool2d(2),
+        )
+        self.classify = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(16 * width, 10))
+
+    def forward(self, images: Any) -> Any:
+        return self.classify(self.features(images))
 
 
 def load(seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """The digits, split: training images [1437, 64] and labels, test images [360, 64] and labels.
+    """The digits, split: images [1437, 1, 8, 8] and labels to train on, [360, 1, 8, 8] to test.
 
     Raises:
         SystemExit: if scikit-learn is not installed.
@@ -23,64 +51,110 @@ def load(seed: int = 0) -> tuple[Any, Any, Any, Any]:
     except ImportError:
         raise SystemExit("the demo needs scikit-learn: pip install 'rushlight[demo]'") from None
     digits = load_digits()
-    images = torch.from_numpy(digits.data.astype("float32") / 16.0)
+    images = torch.from_numpy(digits.images.astype("float32") / 16.0).unsqueeze(1)
     labels = torch.from_numpy(digits.target.astype("int64"))
-    torch.manual_seed(seed)
-    order = torch.randperm(len(labels))
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
     images, labels = images[order], labels[order]
     split = len(labels) * 4 // 5
     return images[:split], labels[:split], images[split:], labels[split:]
 
 
-def initial_weights(sizes: Sequence[int]) -> list[Any]:
-    """Weights and biases of fully connected layers, as PyTorch's ``nn.Linear`` draws them."""
-    parameters = []
-    for inputs, outputs in zip(sizes, sizes[1:]):
-        bound = 1 / math.sqrt(inputs)
-        parameters.append(torch.empty(outputs, inputs).uniform_(-bound, bound).requires_grad_())
-        parameters.append(torch.empty(outputs).uniform_(-bound, bound).requires_grad_())
-    return parameters
-
-
-def network(parameters: list[Any], x: Any, training: bool, dropout: float = 0.2) -> Any:
-    """Logits [batch, 10] for images [batch, 64]."""
-    *hidden, (weight, bias) = zip(parameters[::2], parameters[1::2])
-    for hidden_weight, hidden_bias in hidden:
-        x = torch.relu(F.linear(x, hidden_weight, hidden_bias))
-        x = F.dropout(x, dropout, training)
-    return F.linear(x, weight, bias)
-
-
-def accuracy(parameters: list[Any], images: Any, labels: Any) -> float:
-    """Share of images whose most likely digit is right."""
-    with torch.no_grad():
-        guess = network(parameters, images, training=False).argmax(1)
-    return float((guess == labels).to(torch.float32).mean())
-
-
-def train(epochs: int = 30, batch_size: int = 64, lr: float = 2e-3, seed: int = 0) -> float:
-    """Train and report; returns the accuracy on the test images."""
-    images, labels, test_images, test_labels = load(seed)
-    torch.manual_seed(seed)
-    parameters = initial_weights([64, 128, 64, 10])
-    optimizer = torch.optim.Adam(parameters, lr=lr)
-    count = sum(p.numel() for p in parameters)
-    print(
-        f"{len(labels)} training and {len(test_labels)} test images, "
-        f"a network of {count} parameters"
-    )
-    progress = Progress(range(epochs), "training")
-    for _ in progress:
-        order = torch.randperm(len(labels))
-        total = 0.0
-        for start in range(0, len(labels), batch_size):
-            batch = order[start : start + batch_size]
-            loss = F.cross_entropy(network(parameters, images[batch], training=True), labels[batch])
+def train(
+    network: Any, images: Any, labels: Any, epochs: int, batch_size: int = 64, lr: float = 5e-3
+) -> Iterator[float]:
+    """Train and give the loss of every step."""
+    dataset = torch.utils.data.TensorDataset(images, labels)
+    loader = torch.utils.data.DataLoader(dataset, batch_size, shuffle=True)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=lr)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, total_steps=epochs * len(loader))
+    network.train()
+    for _ in range(epochs):
+        for batch, expected in loader:
+            loss = nn.functional.cross_entropy(network(batch), expected, label_smoothing=0.05)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            total += loss.item() * len(batch)
-        progress.note(f"loss {total / len(labels):.4f}")
-    result = accuracy(parameters, test_images, test_labels)
-    print(f"test accuracy {result:.4f}")
-    return result
+            schedule.step()
+            yield loss.item()
+
+
+def predict(network: Any, images: Any) -> Any:
+    """The most likely digit for each image."""
+    network.eval()
+    with torch.no_grad():
+        return network(images).argmax(1)
+
+
+def draw(losses: Sequence[float], images: Any, guesses: Any, labels: Any, path: str) -> None:
+    """Save a picture of the loss curve and of some predictions, wrong ones first."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    axes = left.subplots()
+    axes.plot(losses)
+    axes.set(xlabel="step", ylabel="loss", yscale="log", title="training loss")
+    order = torch.argsort((guesses == labels).to(torch.int64), stable=True)[:24].tolist()
+    for place, i in zip(right.subplots(4, 6).flat, order):
+        place.imshow(images[i, 0].numpy(), cmap="gray_r")
+        place.set_axis_off()
+        wrong = guesses[i].item() != labels[i].item()
+        place.set_title(str(guesses[i].item()), fontsize=9, color="red" if wrong else "black")
+    right.suptitle("predictions")
+    figure.savefig(path)
+
+
+def run(
+    epochs: int = 15, seed: int = 0, folder: str = ".", progress: Callable[..., Any] | None = None
+) -> float:
+    """Train, report, save a picture and a checkpoint, load it and predict.
+
+    Args:
+        epochs: passes over the training images.
+        seed: of all random numbers.
+        folder: where ``digits.png`` and ``digits.pt`` are saved.
+        progress: ``progress(losses, label, total)`` shows how far the training is.
+
+    Returns:
+        The share of the test images that the loaded network names rightly.
+    """
+    images, labels, test_images, test_labels = load(seed)
+    torch.manual_seed(seed)
+    network = Network()
+    print(
+        f"{len(labels)} images to train on and {len(test_labels)} to test, a network of "
+        f"{sum(p.numel() for p in network.parameters())} parameters"
+    )
+    total = epochs * ((len(labels) + 63) // 64)
+    steps: Any = train(network, images, labels, epochs)
+    if progress is not None:
+        steps = progress(steps, "training", total)
+    losses = []
+    for loss in steps:
+        losses.append(loss)
+        if progress is not None:
+            steps.note(f"loss {loss:.4f}")
+    os.makedirs(folder, exist_ok=True)
+    checkpoint = os.path.join(folder, "digits.pt")
+    torch.save({"network": network.state_dict(), "losses": losses}, checkpoint)
+    loaded = Network()
+    loaded.load_state_dict(torch.load(checkpoint)["network"])
+    guesses = predict(loaded, test_images)
+    accuracy = (guesses == test_labels).to(torch.float32).mean().item()
+    print(f"test accuracy {accuracy:.4f}")
+    picture = os.path.join(folder, "digits.png")
+    try:
+        draw(losses, test_images, guesses, test_labels, picture)
+    except ImportError:
+        print(f"saved {checkpoint}; for a picture of the training, install matplotlib")
+    else:
+        print(f"saved {checkpoint} and {picture}")
+    return accuracy
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--epochs", type=int, default=15)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", default=".")
+    run(**vars(parser.parse_args()))

@@ -1,0 +1,1 @@
+../src/rushlight/demos/digits.py
