@@ -212,7 +212,8 @@ class Module(ModuleTree, ModuleState, ModuleConversion, HookedModule):
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         parameters = own.get("_parameters")
-        if isinstance(value, Parameter):
+        is_tensor = isinstance(value, Tensor)  # quicker than the checks for its kinds
+        if is_tensor and isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             _discard(name, own, self._buffers, self._modules, self._non_persistent_buffers_set)
@@ -236,7 +237,7 @@ class Module(ModuleTree, ModuleState, ModuleConversion, HookedModule):
                     "(torch.nn.Module or None expected)"
                 )
             self._set_part(name, value)
-        elif isinstance(value, Buffer) or name in (own.get("_buffers") or ()):
+        elif name in (own.get("_buffers") or ()) or (is_tensor and isinstance(value, Buffer)):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)

@@ -327,13 +327,16 @@ def _load(
     missing, unexpected = keys.missing_keys, keys.unexpected_keys
     # Always strict here: whether the keys that are collected matter is decided at the end.
     module._load_from_state_dict(state, prefix, local_metadata, True, missing, unexpected, messages)
+    states: dict[str, Any] = {}  # by the name of the part
+    for key, value in state.items():
+        if key.startswith(prefix):
+            name, dot, _ = key[len(prefix) :].partition(".")
+            if dot:
+                states.setdefault(name, OrderedDict())[key] = value
     for name, part in module._modules.items():
         if part is not None:
-            part_prefix = f"{prefix}{name}."
-            part_state = OrderedDict(
-                (key, value) for key, value in state.items() if key.startswith(part_prefix)
-            )
-            _load(part, part_state, part_prefix, metadata, assign, keys, messages)
+            own = states.get(name, OrderedDict())
+            _load(part, own, f"{prefix}{name}.", metadata, assign, keys, messages)
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, keys) is not None:
             raise AssertionError(
