@@ -377,3 +377,37 @@ def test_the_class_of_a_module_may_change():
     assert module.extra == 3 and module(rushlight.ones(1, 2)).shape == (1, 2)
     module.__class__ = nn.Linear
     assert module(rushlight.ones(1, 2)).shape == (1, 2)
+
+
+def test_calls_of_all_modules_may_be_replaced():
+    original, seen = nn.Module.__call__, []
+
+    def patched(self, *args, **kwargs):
+        seen.append(type(self).__name__)
+        return original(self, *args, **kwargs)
+
+    nn.Module.__call__ = patched
+    try:
+        nn.Sequential(nn.ReLU())(rushlight.ones(1))
+    finally:
+        del nn.Module.__call__
+    assert seen == ["Sequential", "ReLU"]
+    nn.ReLU()(rushlight.ones(1))
+    assert len(seen) == 2
+
+
+def test_dataclasses_may_be_modules():
+    import dataclasses
+
+    @dataclasses.dataclass(eq=False)
+    class Scaled(nn.Module):
+        factor: float = 2.0
+
+        def __post_init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(rushlight.ones(1))
+
+        def forward(self, x):
+            return x * self.factor * self.weight
+
+    assert Scaled(3.0)(rushlight.ones(1)).item() == 3

@@ -45,6 +45,15 @@ def test_assigning(framework):
     assert target[1].running_mean.data_ptr() == state["1.running_mean"].data_ptr()
 
 
+def test_assigning_leaves_the_state_as_it_is():
+    state = model(rushlight).state_dict()
+    model(rushlight).load_state_dict(state, assign=True)
+    later = model(rushlight)
+    weight = later[0].weight
+    later.load_state_dict(state)
+    assert later[0].weight is weight
+
+
 def test_all_problems_are_told(framework):
     module = model(framework)
     state = {

@@ -321,7 +321,7 @@ def _load(
     messages: list[str],
 ) -> None:
     """Load a module and its parts from the part of the state that concerns it."""
-    local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
+    local_metadata = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
     if assign:
         local_metadata["assign_to_params_buffers"] = True
     missing, unexpected = keys.missing_keys, keys.unexpected_keys

@@ -10,6 +10,7 @@ from . import (
     memory_format,
     parametrizations,
     parametrize,
+    prune,
     rnn,
 )
 from .clip_grad import (
