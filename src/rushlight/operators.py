@@ -4,6 +4,7 @@ no plan.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from operator import is_not
 from typing import Any
@@ -191,6 +192,13 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
             check_cast(record, record.name, result.dtype, target.dtype)
         for target, result in pairs:
             if target.shape != result.shape:
+                if target.numel():
+                    warnings.warn(
+                        f"{record.name}(): an output with elements was resized from "
+                        f"{list(target.shape)} to {list(result.shape)}; give out= the shape of the "
+                        "result, or no elements",
+                        stacklevel=3,
+                    )
                 target.resize_(result.shape)
                 if target.stride() != result.stride():
                     target.as_strided_(result.shape, result.stride())

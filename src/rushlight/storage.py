@@ -352,7 +352,8 @@ def set_(
         This tensor.
 
     Raises:
-        RuntimeError: for a tensor of another dtype, or a layout that reaches beyond the storage.
+        RuntimeError: for a tensor of another dtype, a layout that reaches beyond the storage, or a
+            leaf that requires a gradient.
     """
     if source is None:
         source = _core.empty((0,), self.dtype.code, 0)
@@ -369,7 +370,9 @@ def set_(
         raise RuntimeError(
             f"set_(): the source must have this tensor's dtype {self.dtype}, not {target.dtype}"
         )
+    _core.check_inplace(self, "set_")
     _core.set_data(self, target.detach())
+    _core.increment_version(self)
     return self
 
 

@@ -151,3 +151,12 @@ def test_assigned_gradients(torch):
     assert x.grad.tolist() == [2.0, 2.0]
     del x.grad
     assert x.grad is None
+
+
+def test_other_memory_counts_as_a_write(torch):
+    x, other = torch.ones(3), torch.zeros(2)
+    x.set_(other)
+    assert x.shape == (2,) and x._version == 1 and other._version == 0
+    assert x.data_ptr() == other.data_ptr()
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        leaf(torch, 1.0).set_(other)
