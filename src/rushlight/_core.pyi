@@ -1431,7 +1431,8 @@ class Tensor:
             This tensor.
 
         Raises:
-            RuntimeError: for a tensor of another dtype, or a layout that reaches beyond the storage.
+            RuntimeError: for a tensor of another dtype, a layout that reaches beyond the storage, or a
+                leaf that requires a gradient.
         """
     def sgn(self) -> Tensor:
         """The sign; of a complex number, the number scaled to absolute value 1."""
