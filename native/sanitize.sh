@@ -22,7 +22,7 @@ case $kind in
   thread)
     flags=thread
     runtime=libtsan.so
-    export TSAN_OPTIONS="halt_on_error=1:die_after_fork=0:suppressions=$root/native/thread_sanitizer.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+    export TSAN_OPTIONS="halt_on_error=1:suppressions=$root/native/thread_sanitizer.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
     tests="tests/native tests/robustness/test_threads.py"
     ;;
   *)

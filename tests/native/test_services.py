@@ -154,6 +154,9 @@ def in_child(function) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.skipif(
+    "libtsan" in os.environ.get("LD_PRELOAD", ""), reason="a forked child cannot start threads"
+)
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_children_can_work() -> None:
     def work() -> None:

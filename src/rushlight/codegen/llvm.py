@@ -224,6 +224,7 @@ class Builder:
         self.declarations: dict[str, str] = {}
         self.block = "start"
         self.zero_bytes = 0
+        self.stored: dict[str, Reg] = {}  # what registers are in memory, where that is known
         self._count = 0
         self._known: list[dict[str, Reg]] = [{}]
 

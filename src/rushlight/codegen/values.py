@@ -96,16 +96,19 @@ def from_memory(b: Builder, dtype: DType, raw: Reg) -> Reg:
     if dtype.name == "bool":
         return raw.ne(0)
     if dtype.name == "bfloat16":
-        return (raw.cast("zext", "i32") << 16).bitcast("float")
+        reg = (raw.cast("zext", "i32") << 16).bitcast("float")
+        b.stored[reg.name] = raw
+        return reg
     return raw.cast("fpext", "float") if raw.element == "half" else raw
 
 
 def to_memory(b: Builder, dtype: DType, reg: Reg) -> Reg:
-    """A register as stored, rounded to nearest even."""
+    """A register as stored, rounded to nearest even; what was loaded or rounded is so already."""
     if dtype.name == "bool":
         return reg.cast("zext", "i8")
     if dtype.name == "bfloat16":
-        return _to_bfloat16(b, reg)
+        known = b.stored.get(reg.name)
+        return _to_bfloat16(b, reg) if known is None else known
     return reg.cast("fptrunc", "half") if memory_element(dtype) == "half" else reg
 
 
