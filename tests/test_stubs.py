@@ -32,6 +32,23 @@ with torch.no_grad():
 eps: float = torch.finfo(torch.float32).eps * 2
 generator = torch.Generator().manual_seed(3)
 numbers = torch.arange(0, 1, 0.25, dtype=torch.float64).numpy()
+
+
+class Network(torch.nn.Module):
+    def __init__(self, width: int = 4) -> None:
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.GELU("tanh"))
+        self.scale = torch.nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.layers(x) * self.scale
+        return result
+
+
+model = Network().train()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model.load_state_dict(model.state_dict())
+print(model(torch.ones(2, 3)).shape, sum(p.numel() for p in model.parameters()))
 print(f"{loss.item():.3f}", torch.softmax(x, dim=-1), torch.float32.itemsize)
 """
 MISTAKES = """

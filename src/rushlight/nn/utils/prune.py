@@ -120,7 +120,7 @@ class BasePruningMethod(ABC):
         weight = self.apply_mask(module)
         if hasattr(module, name):
             delattr(module, name)
-        original = module._parameters.pop(f"{name}_orig")
+        original: Any = module._parameters.pop(f"{name}_orig")
         original.data = weight.detach()
         del module._buffers[f"{name}_mask"]
         setattr(module, name, original)
@@ -168,7 +168,7 @@ class PruningContainer(BasePruningMethod):
         if method.PRUNING_TYPE == "unstructured":
             left: Any = mask == 1
         elif method.PRUNING_TYPE == "structured":
-            dim = method.dim % t.dim()  # type: ignore[attr-defined]
+            dim = method.dim % t.dim()
             others = [d for d in range(t.dim()) if d != dim]
             kept = (mask.sum(others) if others else mask) != 0
             left = (slice(None),) * dim + (kept,)
