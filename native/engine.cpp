@@ -91,13 +91,12 @@ bool Run::run_node(Task &task, Tensor **given) {
 bool Run::run_leaf(Task &task, Tensor **given) {
   Node *node = task.node;
   if (!run_tensor_hooks(node, given) || !run_node_prehooks(node, given)) return false;
-  const bool defined = given[0] && node->leaf && requires_grad(node->leaf);
   const bool watched = node->extras && node->extras->after;
   TensorRef gradient = watched ? TensorRef::borrow(given[0]) : TensorRef(given[0]);
   if (!watched) given[0] = nullptr;
   if (!accumulate_leaf(node, std::move(gradient))) return false;
   TensorRef leaf = TensorRef::borrow(node->leaf);
-  if (defined && leaf && !run_post_accumulate_hooks(leaf.get())) return false;
+  if (leaf && !run_post_accumulate_hooks(leaf.get())) return false;
   Gradients none;
   if (watched && !run_node_hooks(node, none, given)) return false;
   clear(task);

@@ -72,3 +72,20 @@ def test_gradient_is_retained_by_the_only_root_of_a_limited_pass(torch):
     z.backward(torch.ones(2), inputs=[y])
     assert z.grad.tolist() == [1.0, 1.0]
     assert x.grad is None
+
+
+def test_hook_after_accumulation_runs_without_a_gradient(torch):
+    class Nothing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return None
+
+    x = torch.ones(2, requires_grad=True)
+    seen = []
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
+    Nothing.apply(x).sum().backward()
+    assert seen == [None]

@@ -33,8 +33,10 @@ VIEWS = """view(-1) reshape(-1) t transpose(0,-1) unsqueeze(0) unsqueeze(-1) squ
     [::2] movedim(0,-1) as_strided((2,),(1,)) alias T
     """.split()
 MANY_VIEWS = ("unbind(0)", "split(1)", "chunk(2)", "unbind(-1)", "split(2,-1)", "split((1,1),-1)")
-FUNCTIONS = ("Square", "Tanh", "Doubled", "View", "Same", "Part", "Once", "Halves", "Pair")
-RESULTS = {"Part": 2, "Halves": 2, "Pair": 2}
+FUNCTIONS = """Square Tanh Doubled View Same Part Once Halves Pair Added Nothing Failing Wide Narrow
+    Rerun Nested Square Tanh Doubled View
+    """.split()
+RESULTS = {"Part": 2, "Halves": 2, "Pair": 2, "Added": 2}
 MODES = ("m.no_grad()", "m.enable_grad()", "m.no_grad()", "kept()", "m.set_grad_enabled(False)")
 
 
@@ -76,6 +78,10 @@ class AutogradDrawing:
         if self.mode:
             text = f"with {self.mode}: {text}"
         self.program.run(text, names)
+
+    def recorded(self) -> bool:
+        """Is grad mode on?"""
+        return self.mode in ("", "m.enable_grad()", "kept()")
 
     def new_names(self, count: int) -> list[str]:
         return [self.program.new_name() for _ in range(count)]
@@ -186,12 +192,20 @@ def indexed(d: AutogradDrawing) -> Any:
         return None  # the order of dims of other results follows from PyTorch's own steps
     size = d.program.value(x).shape[0]
     rows = [d.random.randrange(-size, size) for _ in range(3)]
-    kind = d.random.randrange(3)
-    if kind == 0:
-        return d.new_names(1), f"{x}[{rows}]"
-    if kind == 1:
-        return d.new_names(1), f"{x}[{x} > 0]"
-    return d.new_names(1), f"{x}.index_select(0, m.tensor({[row % size for row in rows]}))"
+    index = f"m.tensor({[row % size for row in rows]})"
+    shape = (3, *d.program.value(x).shape[1:])
+    result = d.choice(
+        (
+            f"{x}[{rows}]",
+            f"{x}[{x} > 0]",
+            f"{x}.index_select(0, {index})",
+            f"{x}.gather(0, {index}.reshape(3, *[1] * {len(shape) - 1}).expand({shape}))",
+            f"{x}.index_add(0, {index}, {x}[{rows}])",
+            f"{x}.index_put(({index},), {x}[0], accumulate=True)",
+            f"m.utils.checkpoint.checkpoint(lambda x: x.sin() * x, {x}, use_reentrant=False)",
+        )
+    )
+    return d.new_names(1), result
 
 
 def view(d: AutogradDrawing) -> Any:
@@ -221,7 +235,9 @@ def views(d: AutogradDrawing) -> Any:
 def function(d: AutogradDrawing) -> Any:
     name = d.choice(FUNCTIONS)
     x = d.pick()
-    arguments = f"{x}, {d.pick()}" if name == "Pair" else x
+    arguments = f"{x}, {d.pick()}" if name in ("Pair", "Added") else x
+    if name == "Nested":
+        arguments = f"{x}, 0.5"
     return d.new_names(RESULTS.get(name, 1)), f"F.{name}.apply({arguments})"
 
 
@@ -257,20 +273,29 @@ def assignment(d: AutogradDrawing) -> Any:
 def flags(d: AutogradDrawing) -> Any:
     x = d.pick()
     if d.percent(15):
-        return f"{x}.data = {x}.data * 0.5" if d.percent(60) else f"{x}.data.mul_(0.5)"
-    return called(x, d.choice(FLAG_WRITES if d.percent(50) else LAYOUT_WRITES))
+        if d.percent(60):
+            return f"{x}.data.mul_(0.5)"
+        place = storage_place(d.program.value(x))[0]
+        shared = sum(storage_place(d.program.value(name))[0] == place for name in d.program.names)
+        # PyTorch's views go on sharing the count of writes with other memory.
+        return None if shared > 1 else f"{x}.data = {x}.data * 0.5"
+    if d.percent(50):
+        return called(x, d.choice(FLAG_WRITES))
+    if told(d.program.value(x)) and not d.recorded():
+        return None  # nodes keep the shape that PyTorch's leaf had
+    return called(x, d.choice(LAYOUT_WRITES))
 
 
 # ---------------------------------------------------------------- hooks and backward passes
 
 
 def hook(d: AutogradDrawing) -> Any:
-    if d.mode not in ("", "m.enable_grad()", "kept()"):
+    if not d.recorded():
         return None  # PyTorch crashes if the tensor is a view that was written in no_grad mode
     d.handles += 1
     handle = f"h{d.handles}"
     kind = d.random.randrange(8)
-    x = d.pick(lambda each: told(each) or d.percent(10))
+    x = d.pick(lambda each: has_history(each) or not told(each) and d.percent(10))
     if x is None:
         return None
     if kind < 2:
@@ -285,13 +310,19 @@ def hook(d: AutogradDrawing) -> Any:
     if kind == 6:
         return f"{handle} = {x}.register_post_accumulate_grad_hook(leaf_watch({handle!r}))"
     what = d.choice((f"hook(node_watch({handle!r}))", f"prehook(node_scale({handle!r}, 0.5))"))
-    x = d.pick(lambda each: told(each) and each.grad_fn is not None)
+    x = d.pick(lambda each: told(each, lambda: each.grad_fn is not None))
     return None if x is None else f"{handle} = {x}.grad_fn.register_{what}"
 
 
-def told(tensor: Any) -> bool:
+def has_history(tensor: Any) -> bool:
+    """Whether hooks can be registered; PyTorch crashes for a view whose base lost its history."""
+    return told(tensor) and told(tensor, lambda: tensor._base is None or tensor.grad_fn is not None)
+
+
+def told(tensor: Any, question: Callable[[], bool] | None = None) -> bool:
+    """Does it need a gradient (or the answer to the question)? Some views cannot say."""
     try:
-        return tensor.requires_grad
+        return question() if question else tensor.requires_grad
     except RuntimeError:
         return False
 
@@ -315,6 +346,9 @@ def backward(d: AutogradDrawing) -> Any:
     ]
     if d.percent(20):
         options.append(f"inputs=[{', '.join(sorted(set(outputs(d))))}]")
+    if d.percent(15):
+        pair = f"[{names[0]}, {names[-1]}], [m.ones_like({names[0]}), m.ones_like({names[-1]})]"
+        return f"m.autograd.backward({', '.join([pair, *options])})"
     if d.percent(20):
         gradient = f"m.ones_like({names[0]})"
         return f"{names[0]}.backward({', '.join([gradient, *options])})"
@@ -335,7 +369,7 @@ def gradients(d: AutogradDrawing) -> Any:
 
 
 def stored_gradient(d: AutogradDrawing) -> Any:
-    x = d.pick(lambda each: each.is_leaf and each.grad is not None)
+    x = d.pick(lambda each: told(each, lambda: each.is_leaf and each.grad is not None))
     if x is None:
         return None
     kind = d.random.randrange(4)

@@ -1,4 +1,4 @@
-"""What programs over autograd call: custom functions, hooks that keep a log, weighted sums."""
+"""What programs over autograd call: hooks that keep a log, weighted sums."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+from autograd_functions import Functions
 from memory import dtype_name, numbers
 from program import new
 
@@ -15,7 +16,7 @@ def namespace(module: Any) -> dict[str, Any]:
     log: list[Any] = []
     return {
         "m": module,
-        "F": functions(module),
+        "F": Functions(module),
         "log": log,
         "grad": lambda *args, **options: copies(module.autograd.grad(*args, **options)),
         "weighted": lambda *tensors: weighted(module, tensors),
@@ -79,134 +80,3 @@ def hooks(module: Any, log: list[Any]) -> dict[str, Callable[..., Any]]:
         "leaf_watch": leaf_watch,
         "kept": lambda: module.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed),
     }
-
-
-class Functions:
-    """The custom functions of one framework, by name."""
-
-
-def functions(module: Any) -> Functions:
-    """Functions with each of the ways that a ``Context`` offers."""
-    base = module.autograd.Function
-    found = Functions()
-
-    def add(kind: type) -> None:
-        setattr(found, kind.__name__, kind)
-
-    @add
-    class Square(base):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx, gradient):
-            (x,) = ctx.saved_tensors
-            return 2 * x * gradient
-
-    @add
-    class Tanh(base):
-        @staticmethod
-        def forward(x):
-            return x.tanh()
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            ctx.save_for_backward(output)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            (result,) = ctx.saved_tensors
-            return gradient * (1 - result * result)
-
-    @add
-    class Doubled(base):
-        """Writes its argument."""
-
-        @staticmethod
-        def forward(ctx, x):
-            ctx.mark_dirty(x)
-            return x.mul_(2)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 2
-
-    @add
-    class View(base):
-        @staticmethod
-        def forward(ctx, x):
-            return x.view_as(x)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 3
-
-    @add
-    class Same(base):
-        @staticmethod
-        def forward(ctx, x):
-            return x
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 3
-
-    @add
-    class Pair(base):
-        """Two arguments and results; a result that nobody uses has no gradient."""
-
-        @staticmethod
-        def forward(ctx, x, y):
-            ctx.set_materialize_grads(False)
-            ctx.save_for_backward(x)
-            ctx.shape = y.shape
-            return x * 2, y * 0.5
-
-        @staticmethod
-        def backward(ctx, first, second):
-            (x,) = ctx.saved_tensors
-            gradient = None if first is None else first * 2 + x * 0
-            return gradient, None if second is None else second * 0.5
-
-    @add
-    class Part(base):
-        """The second result has no gradient."""
-
-        @staticmethod
-        def forward(ctx, x):
-            positive = (x > 0).to(x.dtype)
-            ctx.mark_non_differentiable(positive)
-            return x * positive, positive
-
-        @staticmethod
-        def backward(ctx, gradient, nothing):
-            return gradient * 0.5 + nothing
-
-    @add
-    class Once(base):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        @module.autograd.function.once_differentiable
-        def backward(ctx, gradient):
-            (x,) = ctx.saved_tensors
-            return 2 * x * gradient
-
-    @add
-    class Halves(base):
-        """Two views of its argument."""
-
-        @staticmethod
-        def forward(ctx, x):
-            return x.view_as(x), x.view_as(x)
-
-        @staticmethod
-        def backward(ctx, first, second):
-            return first + second
-
-    return found

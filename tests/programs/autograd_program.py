@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy
 import torch
+import torch.utils.checkpoint
 from autograd_helpers import namespace
 from calls import MODULES
 from memory import dtype_name, numbers, storage_place
 from program import Difference, EndOfProgram, meaningful_strides
 
 import rushlight
+import rushlight.utils.checkpoint
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 LARGEST = 1e8  # beyond it a program tells nothing more
@@ -183,6 +185,7 @@ def history(tensor: Any) -> dict[str, Any]:
         "requires_grad": told(lambda: tensor.requires_grad),
         "is_leaf": told(lambda: tensor.is_leaf),
         "grad_fn": told(lambda: tensor.grad_fn is not None),
+        "output_nr": told(lambda: tensor.output_nr),
         "is_view": told(lambda: tensor._base is not None),
         "retains_grad": tensor.retains_grad,
     }
