@@ -103,12 +103,6 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-DType real_of(DType dtype) {
-  if (dtype == DType::Complex32) return DType::Float16;
-  if (dtype == DType::Complex64) return DType::Float32;
-  return dtype == DType::Complex128 ? DType::Float64 : dtype;
-}
-
 DType promote_floating(DType a, DType b) {
   if (!is_floating(a)) return b;
   if (!is_floating(b)) return a;
@@ -118,6 +112,12 @@ DType promote_floating(DType a, DType b) {
 }
 
 }  // namespace
+
+DType real_of(DType dtype) {
+  if (dtype == DType::Complex32) return DType::Float16;
+  if (dtype == DType::Complex64) return DType::Float32;
+  return dtype == DType::Complex128 ? DType::Float64 : dtype;
+}
 
 DType default_dtype = DType::Float32;
 

@@ -269,6 +269,8 @@ TensorRef view_gradient(Node *node, Tensor *const *given) {
     case ViewKind::Slice:
     case ViewKind::Select: return slice_gradient(node, g);
     case ViewKind::AsStrided: return as_strided_gradient(node, g);
+    case ViewKind::Real: return call_operator("from_real", {as_object(g)});
+    case ViewKind::Imag: return call_operator("from_imag", {as_object(g)});
     case ViewKind::Unbind: return unbind_gradient(node, given);
     case ViewKind::Detach:
     case ViewKind::Alias: break;

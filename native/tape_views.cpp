@@ -68,6 +68,19 @@ bool shows_base(const Tensor *view) {
   return view->storage == base->storage && view->meta->dtype == base->meta->dtype;
 }
 
+// Is the tensor a view of the real or imaginary parts of its base? The base's history cannot run through such views.
+bool shows_part(const Tensor *t) {
+  const Tensor *base = t->autograd ? t->autograd->base : nullptr;
+  return base && t->storage == base->storage && is_complex(base->meta->dtype) && !is_complex(t->meta->dtype);
+}
+
+int raise_part(const char *what) {
+  PyErr_Format(PyExc_RuntimeError,
+               "%s: gradients are recorded for the complex tensor whose real or imaginary part this is a view of. Write "
+               "to the complex tensor itself and take .real or .imag afterwards, or write under no_grad().", what);
+  return -1;
+}
+
 int64_t offset_from_base(const Tensor *view) {
   return (view->data - view->autograd->base->data) / itemsize(view->meta->dtype);
 }
@@ -140,6 +153,8 @@ const char *view_name(ViewKind kind) {
     case ViewKind::Unsqueeze: return "UnsqueezeBackward0";
     case ViewKind::Squeeze: return "SqueezeBackward0";
     case ViewKind::AsStrided: return "AsStridedBackward0";
+    case ViewKind::Real: return "RealBackward0";
+    case ViewKind::Imag: return "ImagBackward0";
     case ViewKind::Unbind: return "UnbindBackward0";
     case ViewKind::Detach: return "DetachBackward0";
     case ViewKind::Alias: return "AliasBackward0";
@@ -166,6 +181,7 @@ int raise_leaf(const Tensor *t, const char *name, const char *what) {
 int check_history(Tensor *t, const char *name, bool recorded) {
   const Autograd *a = t->autograd;
   if (!thread_state.grad_enabled || !recorded || !a) return 0;
+  if (shows_part(t)) return raise_part(name);
   if (a->base && a->origin != ViewOrigin::Plain && shows_base(t)) return raise_view(t, false);
   if (!requires_grad(t)) return 0;
   if (a->base && shows_base(t) && !(a->base->autograd && a->base->autograd->grad_fn)) {
@@ -185,7 +201,12 @@ Node *tape_grad_fn(Tensor *t) {
   Autograd *a = t->autograd;
   if (!a) return nullptr;
   if (!a->base || a->view_version == t->storage->version) return a->grad_fn;
-  if ((!a->grad_fn && !requires_grad(a->base)) || !shows_base(t)) return a->grad_fn;
+  if (!a->grad_fn && !requires_grad(a->base)) return a->grad_fn;
+  if (shows_part(t)) {
+    raise_part("the complex tensor was written since");
+    return nullptr;
+  }
+  if (!shows_base(t)) return a->grad_fn;
   if (a->origin != ViewOrigin::Plain) {
     raise_view(t, true);
     return nullptr;

@@ -14,6 +14,7 @@
 //   Slice, Select        quadruples (dim, start, step, length), zeros(base sizes) whose listed slices hold
 //                        at most one per base dim, ascending;   g.reshape(base sizes with each listed dim replaced
 //                        a dim not listed is taken whole        by its length)
+//   Real, Imag           none                                   g as that part of complex numbers
 //   AsStrided            one: offset in elements of the view's  zeros(base sizes); add g at the positions the view
 //                        first element from the base's first    (its sizes and strides, relative to that offset) reads
 //   Unbind               one: dim; one node for all views       stack of the views' gradients along dim
@@ -110,6 +111,16 @@ PyObject *view_permute(Tensor *base, const int *dims, ViewKind kind) {
 }
 
 namespace {
+
+// A view of the real or imaginary parts: floating-point numbers two of which make one element of the base.
+PyObject *view_part(Tensor *base, ViewKind kind) {
+  const Meta *old = base->meta;
+  const DType dtype = real_of(old->dtype);
+  int64_t strides[kMaxDims];
+  for (int i = 0; i < old->ndim; ++i) strides[i] = wrapping_product(2, old->strides()[i]);
+  Meta *meta = meta_intern(dtype, old->device, old->ndim, old->sizes(), strides);
+  return meta ? view_with_meta(base, meta, kind == ViewKind::Imag ? itemsize(dtype) : 0, kind, nullptr, 0) : nullptr;
+}
 
 PyObject *alias(Tensor *base, ViewKind kind) {
   meta_incref(base->meta);
@@ -278,6 +289,18 @@ PyObject *native_alias(PyObject *const *args, size_t count, PyObject *keyword_na
   return call.no_arguments() ? alias(call.tensor(), ViewKind::Alias) : nullptr;
 }
 
+PyObject *native_real(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  if (!call.no_arguments()) return nullptr;
+  return is_complex(call.meta()->dtype) ? view_part(call.tensor(), ViewKind::Real) : Py_NewRef(args[0]);
+}
+
+PyObject *native_imag(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  if (!call.no_arguments() || !is_complex(call.meta()->dtype)) return nullptr;
+  return view_part(call.tensor(), ViewKind::Imag);
+}
+
 PyObject *native_contiguous(PyObject *const *args, size_t count, PyObject *keyword_names) {
   const Call call(args, count, keyword_names);
   return call.no_arguments() && call.meta()->contiguous() ? Py_NewRef(args[0]) : nullptr;
@@ -294,6 +317,7 @@ constexpr struct {
     {"squeeze", native_squeeze},     {"narrow", native_narrow},       {"select", native_select},
     {"unbind", native_unbind},       {"flatten", native_flatten},     {"as_strided", native_as_strided},
     {"detach", native_detach},       {"view_as", native_view_as},     {"alias", native_alias},
+    {"real", native_real},           {"imag", native_imag},
     {"contiguous", native_contiguous}, {"getitem", native_getitem},   {"diagonal", native_diagonal},
     {"unfold", native_unfold},
 };

@@ -813,6 +813,9 @@ class Tensor:
         """The regularized upper incomplete gamma function of order input at other."""
     def igammac_(self, other: Tensor) -> Tensor:
         """The regularized upper incomplete gamma function of order input at other."""
+    @property
+    def imag(self) -> Tensor:
+        """A view of the imaginary parts."""
     def index_add(
         self,
         dim: _int,
@@ -1312,6 +1315,9 @@ class Tensor:
         """Set to random integers in [from_, to), by default all from 0 on that the dtype holds."""
     def ravel(self) -> Tensor:
         """The elements in one dim."""
+    @property
+    def real(self) -> Tensor:
+        """A view of the real parts; of a real tensor, itself."""
     def reciprocal(self) -> Tensor:
         """One over the input."""
     def reciprocal_(self) -> Tensor:

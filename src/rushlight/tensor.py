@@ -13,6 +13,7 @@ from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
 from .graph.trace import Traced
 from .operators import record_operator
+from .ops.complex import from_imag, from_real, real_copy
 from .ops.creation import set_to
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
 
@@ -42,6 +43,8 @@ NATIVE_VIEWS = {
     "diagonal",
     "unfold",
     "swapdims",
+    "real",
+    "imag",
 }
 # Operators that the core calls by name: number slots, and arithmetic on gradients.
 CORE_OPERATORS = (
@@ -76,7 +79,6 @@ CORE_OPERATORS = (
     "gather",
     "scatter",
     "scatter_add",
-    "real",
     "to",
     "zeros",
     "zeros_like",
@@ -195,6 +197,9 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     _core.register("getitem", indexing.getitem)
     _core.register("setitem", indexing.setitem)
     _core.register("set_to", set_to.operator)
+    _core.register("real", real_copy.operator)
+    _core.register("from_real", from_real.operator)
+    _core.register("from_imag", from_imag.operator)
     for name in CORE_OPERATORS:
         for form in (name, f"{name}_"):
             operator = getattr(Tensor, form, None) or getattr(namespace, form, None)
@@ -205,7 +210,8 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
 def install_record(
     record: Record, namespace: ModuleType, resolve: Callable[[str], ModuleType]
 ) -> None:
-    native = next((name for name in record.methods if name in NATIVE_VIEWS), None)
+    paths = (*record.methods, *record.names)
+    native = next((name for name in paths if name in NATIVE_VIEWS), None)
     record.operator = record_operator(record, native=native)
     for path in record.names:
         prefix, _, name = path.rpartition(".")

@@ -13,6 +13,7 @@ from .creation import allclose, copied, empty_strided, equal, is_nonzero
 from .device import device as Device
 from .dtypes import dtype as DType
 from .factories import finished, moved
+from .ops import complex as complex_parts
 from .promotion import scalar_type_name
 
 # ---------------------------------------------------------------- NumPy
@@ -198,6 +199,21 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     )
 
 
+def part(name: str) -> property:
+    """The property that is a view of the real or imaginary parts; assigning writes them."""
+    operator = getattr(complex_parts, name)
+
+    def get(self: Tensor) -> Tensor:
+        return operator(self)
+
+    def put(self: Tensor, value: Any) -> None:
+        view = get(self)
+        view.copy_(value) if isinstance(value, Tensor) else view.fill_(value)
+
+    parts = {"real": "real parts; of a real tensor, itself", "imag": "imaginary parts"}
+    return property(get, put, doc=f"A view of the {parts[name]}.")
+
+
 def hermitian(name: str, matrices: str) -> property:
     """The property that transposes and conjugates the last two dims."""
 
@@ -242,6 +258,8 @@ ATTACHED: dict[str, Any] = {
     "is_sparse": not_yet(False, "Whether the layout is sparse."),
     "is_quantized": not_yet(False, "Whether the elements are quantized."),
     "layout": property(lambda self: formats.strided, doc="How elements are found."),
+    "real": part("real"),
+    "imag": part("imag"),
     "H": hermitian("H", "matrices (2-D tensors)"),
     "mH": hermitian("mH", "matrices or batches of matrices"),
 }

@@ -51,6 +51,12 @@ def real(input):
     return real_part(input)
 
 
+@composite(name="real_copy")
+def real_copy(input: Tensor):
+    """The real part in memory of its own: what the gradient of a real tensor is made of."""
+    return real_part(input)
+
+
 def real_part(x: Any) -> Any:
     return build.convert(x, x.dtype.to_real())
 
@@ -68,6 +74,18 @@ def real_part(x: Any) -> Any:
 )
 def imag(input):
     """The imaginary part of a complex tensor."""
+
+
+@composite(name="from_real")
+def from_real(real: Tensor):
+    """Complex numbers whose real parts these are; their imaginary parts are zero."""
+    return build.convert(real, real.dtype.to_complex())
+
+
+@composite(name="from_imag")
+def from_imag(imag: Tensor):
+    """Complex numbers whose imaginary parts these are; their real parts are zero."""
+    return from_real(imag) * 1j
 
 
 def _angle_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
