@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import operator_pages
+import package_pages
 
 import rushlight
 
@@ -26,5 +27,7 @@ add_module_names = False
 
 
 def setup(app: object) -> None:
-    """Write the operators' pages from the table before Sphinx looks for sources."""
-    operator_pages.write(Path(__file__).parent / "generated")
+    """Write the operators' and the packages' pages before Sphinx looks for sources."""
+    generated = Path(__file__).parent / "generated"
+    operator_pages.write(generated / "operators")
+    package_pages.write(generated / "packages")

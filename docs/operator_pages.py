@@ -20,11 +20,16 @@ def write(folder: Path) -> None:
     families: dict[str, list[Record]] = {}
     for record in records():
         families.setdefault(record.function.__module__, []).append(record)
-    folder.mkdir(exist_ok=True)
     pages = {
         f"{module.rpartition('.')[2]}.rst": page(module, families[module]) for module in families
     }
     pages["operators.rst"] = index(sorted(pages))
+    write_pages(folder, pages)
+
+
+def write_pages(folder: Path, pages: dict[str, str]) -> None:
+    """Write pages into a folder and remove others; current files are left alone."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:

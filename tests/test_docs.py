@@ -28,4 +28,4 @@ def test_documentation_builds(tmp_path: Path) -> None:
         [*command, str(DOCS), str(tmp_path / "html")], capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
-    assert (tmp_path / "html" / "generated" / "exponential.html").exists()
+    assert (tmp_path / "html" / "generated" / "operators" / "exponential.html").exists()

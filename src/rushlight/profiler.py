@@ -1,4 +1,4 @@
-"""What a program spends its time on, operator by operator.
+"""What a program spends its time on, operator by operator::
 
     with rushlight.profiler.profile(record_shapes=True) as prof:
         model(batch).sum().backward()

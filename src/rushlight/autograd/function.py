@@ -146,7 +146,8 @@ class Function(metaclass=FunctionMeta):
         ...     def backward(ctx, gradient):
         ...         (result,) = ctx.saved_tensors
         ...         return gradient * result
-        >>> Exp.apply(x)
+        >>> Exp.apply(rushlight.zeros(2))
+        tensor([1., 1.])
     """
 
     _backward_cls: type[BackwardCFunction]

@@ -75,7 +75,7 @@ class allow_mutation_on_saved_tensors:
         >>> x = rushlight.ones(2, requires_grad=True).clone()
         >>> with allow_mutation_on_saved_tensors():
         ...     y = x.sin()
-        ...     x.zero_()
+        ...     _ = x.zero_()
         ...     y.sum().backward()
     """
 
