@@ -121,7 +121,7 @@ PyObject *core_to_numpy(PyObject *, PyObject *object) {
     PyErr_SetString(PyExc_TypeError, "can't convert meta device type tensor to numpy: it has no data");
     return nullptr;
   }
-  if (requires_grad(t)) {
+  if (requires_grad_now(t)) {
     PyErr_SetString(PyExc_RuntimeError,
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     return nullptr;

@@ -227,3 +227,12 @@ def test_names_of_views(torch):
         "ExpandBackward0": x.expand(2, 2, 3),
     }
     assert {name: view.grad_fn.name() for name, view in names.items()} == {n: n for n in names}
+
+
+def test_arrays_of_what_requires_a_gradient(torch):
+    x = leaf(torch, 1.0, 2.0)
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        x.numpy()
+    with torch.no_grad():
+        assert x.numpy().tolist() == [1.0, 2.0]
+        assert x.view(2, 1).numpy().tolist() == [[1.0], [2.0]]
