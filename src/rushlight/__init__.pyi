@@ -2510,7 +2510,7 @@ def t(input: Tensor) -> Tensor:
     """The transposed matrix."""
 
 def take_along_dim(
-    input: Tensor | _Number,
+    input: Tensor,
     indices: Any,
     dim: _int | None = None,
     *,

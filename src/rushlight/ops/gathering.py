@@ -270,7 +270,7 @@ def _at_positions(
     out=True,
     samples=calls((Draw((2, 5)), _INDEX, 1)),
 )
-def take_along_dim(input, indices, dim: int | None = None):
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None):
     """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
     end.
     """
