@@ -24,6 +24,7 @@ LAYERS = {
     "code generation": ["codegen"],
     "devices": ["devices"],
     "runtime": [
+        "autocasting",
         "check",
         "tolerance",
         "inspection",

@@ -6,6 +6,8 @@ small native core.
 
 from __future__ import annotations
 
+import importlib as _importlib
+import math as _math
 import sys as _sys
 from types import ModuleType as _ModuleType
 
@@ -65,7 +67,20 @@ def _resolve(path: str) -> _ModuleType:
 _install(_sys.modules[__name__], _resolve)
 
 from . import autograd, copying, func, optim, profiler, tensor_methods, utils  # noqa: E402
+from .amp import GradScaler, autocast  # noqa: E402
+from .amp.autocast_mode import (  # noqa: E402
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from .compiler import compile  # noqa: E402
 from .creation import *  # noqa: E402
+from .dlpack import from_dlpack, to_dlpack  # noqa: E402
 from .formats import *  # noqa: E402
 from .func import vmap  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
@@ -80,7 +95,10 @@ from .random import (  # noqa: E402
     set_rng_state,
 )
 from .serialization import load, save  # noqa: E402
+from .settings import *  # noqa: E402
 from .storage import *  # noqa: E402
+from .tensor import OutOfMemoryError  # noqa: E402
+from .typed_tensors import *  # noqa: E402
 
 half, short, int, long, double, cfloat, cdouble = (
     float16,
@@ -92,4 +110,16 @@ half, short, int, long, double, cfloat, cdouble = (
     complex128,
 )
 float = float32
+chalf = complex32
+inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+newaxis = None
 __version__ = "0.1.0"
+
+# Loaded when they are first used.
+_MODULES = ("accelerator", "amp", "backends", "compiler", "cpu", "cuda", "jit", "testing")
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _MODULES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,6 +48,28 @@ class Tensor:
         Raises:
             RuntimeError: if the tensor was computed from others that require gradients.
         """
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[_int, _int] | None = None,
+        dl_device: tuple[_int, _int] | None = None,
+        copy: _bool | None = None,
+    ) -> Any:
+        """A capsule that shares the tensor's memory, for another library's ``from_dlpack``.
+
+        Args:
+            stream: only for accelerators.
+            max_version: the version of DLPack that the consumer knows; None: before 1.0.
+            dl_device: where the consumer wants it; only the CPU.
+            copy: True: export a copy; False: BufferError if a copy would be needed.
+
+        Raises:
+            BufferError: for tensors that require gradients, have no data, or are read-only while the
+                consumer knows no version that can say so.
+        """
+    def __dlpack_device__(self) -> tuple[_int, _int]:
+        """The kind and number of the tensor's device in DLPack's terms."""
     def __eq__(self, other: Tensor | _Number) -> Tensor: ...  # type: ignore[override]
     def __float__(self) -> _float: ...
     def __floordiv__(self, other: Tensor | _Number) -> Tensor: ...

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import is_not
 from typing import Any
 
-from . import _core, plan
+from . import _core, autocasting, plan
 from .codegen.lower import Aliases
 from .device import device as Device
 from .devices import host
@@ -68,6 +68,8 @@ def trace_record(
         )
     try:
         with tracer.context.active():
+            if autocasting.active() is not None and not inplace and out is None:
+                mapped, named = autocasting.cast_arguments(record, mapped, named)
             result, contents = record.trace_writes(*mapped, **named)
     except DataDependentError:
         return _core.Direct(eager(record, inplace, out is not None))

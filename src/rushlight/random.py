@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy
@@ -99,3 +102,33 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Put the default generator into a state that `get_rng_state` gave."""
     default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Put the default generator's state back at the end of a ``with`` block.
+
+    Args:
+        devices: accelerators whose generators to put back too; there are none.
+        enabled: whether anything is done.
+        device_type: the kind of accelerator.
+    """
+    if devices:
+        warnings.warn(
+            f"fork_rng(): there are no {device_type} devices; only the CPU's state is put back",
+            stacklevel=3,
+        )
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -150,6 +150,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype is None:
         return _TYPE_NAMES[self.dtype]
     target = _TYPES_BY_NAME.get(dtype) if isinstance(dtype, str) else dtype
+    target = getattr(target, "dtype", target)  # of types such as LongTensor
     if not isinstance(target, DType):
         name = dtype.__name__ if isinstance(dtype, type) else dtype
         raise ValueError(f"invalid type: '{name}'")

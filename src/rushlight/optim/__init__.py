@@ -1,5 +1,8 @@
 """Optimizers. Each step is one native call over all parameters of a group."""
 
+import importlib
+from types import ModuleType
+
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -20,3 +23,9 @@ __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon",
     "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name == "swa_utils":  # which needs modules
+        return importlib.import_module(f"{__name__}.swa_utils")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

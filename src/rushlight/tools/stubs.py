@@ -269,6 +269,8 @@ def module_stub(module: ModuleType, doc: str) -> str:
                 imports.append(f"from . import {name} as {name}\n")
         elif name == "__version__":
             texts.append("__version__: str\n")
+        elif value is None:
+            texts.append(f"{name}: None\n")
         else:
             line, text = other_member(module, name, value)
             imports.append(line)

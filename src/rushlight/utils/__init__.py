@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_MODULES = ("checkpoint", "data", "hooks")
+_MODULES = ("checkpoint", "data", "dlpack", "hooks")
 
 
 def __getattr__(name: str) -> ModuleType:

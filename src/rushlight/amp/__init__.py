@@ -1,0 +1,8 @@
+"""Mixed precision: `autocast` chooses where lower precision does, `GradScaler` keeps small
+gradients above zero.
+"""
+
+from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
