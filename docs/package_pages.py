@@ -34,9 +34,7 @@ def write(folder: Path) -> None:
     modules = {name: importlib.import_module(name) for name in PACKAGES}
     pages = {f"{name}.rst": page(name, module) for name, module in modules.items()}
     entries = "".join(f"   {name}\n" for name in PACKAGES)
-    pages["packages.rst"] = (
-        heading("Packages", "=") + f".. toctree::\n   :maxdepth: 1\n\n{entries}"
-    )
+    pages["packages.rst"] = heading("Packages", "=") + f".. toctree::\n   :maxdepth: 1\n\n{entries}"
     write_pages(folder, pages)
 
 

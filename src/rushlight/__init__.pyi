@@ -13,8 +13,12 @@ from ._core import Generator as _Generator, Tensor as Tensor, _Number
 from .device import device as _device
 from .dtypes import dtype as _dtype
 from .formats import layout as _layout, memory_format as _memory_format
+from . import amp as amp
+from . import autocasting as autocasting
 from . import autograd as autograd
+from . import compiler as compiler
 from . import debug as debug
+from . import dlpack as dlpack
 from . import dtypes as dtypes
 from . import factories as factories
 from . import func as func
@@ -27,8 +31,10 @@ from . import optim as optim
 from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
+from . import settings as settings
 from . import special as special
 from . import storage as storage
+from . import typed_tensors as typed_tensors
 from . import utils as utils
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
@@ -36,6 +42,16 @@ from ._core import get_num_threads as get_num_threads
 from ._core import is_grad_enabled as is_grad_enabled
 from ._core import is_inference_mode_enabled as is_inference_mode_enabled
 from ._core import set_num_threads as set_num_threads
+from .amp.autocast_mode import autocast as autocast
+from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
+from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
+from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
+from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
+from .amp.grad_scaler import GradScaler as GradScaler
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
@@ -44,6 +60,7 @@ from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from .autograd.tensor_methods import detach_ as detach_
 from .autograd.tensor_methods import is_inference as is_inference
+from .compiler import compile as compile
 from .creation import allclose as allclose
 from .creation import as_tensor as as_tensor
 from .creation import asarray as asarray
@@ -59,6 +76,8 @@ from .creation import set_default_dtype as set_default_dtype
 from .creation import tensor as tensor
 from .debug import explain as explain
 from .device import device as device
+from .dlpack import from_dlpack as from_dlpack
+from .dlpack import to_dlpack as to_dlpack
 from .dtypes import bfloat16 as bfloat16
 from .dtypes import bool as bool
 from .dtypes import complex128 as complex128
@@ -99,6 +118,27 @@ from .random import seed as seed
 from .random import set_rng_state as set_rng_state
 from .serialization import load as load
 from .serialization import save as save
+from .settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from .settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+from .settings import get_device as get_device
+from .settings import get_float32_matmul_precision as get_float32_matmul_precision
+from .settings import get_num_interop_threads as get_num_interop_threads
+from .settings import is_complex as is_complex
+from .settings import is_conj as is_conj
+from .settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from .settings import is_floating_point as is_floating_point
+from .settings import is_neg as is_neg
+from .settings import is_same_size as is_same_size
+from .settings import is_signed as is_signed
+from .settings import is_warn_always_enabled as is_warn_always_enabled
+from .settings import result_type as result_type
+from .settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from .settings import set_float32_matmul_precision as set_float32_matmul_precision
+from .settings import set_flush_denormal as set_flush_denormal
+from .settings import set_num_interop_threads as set_num_interop_threads
+from .settings import set_warn_always as set_warn_always
+from .settings import typename as typename
+from .settings import use_deterministic_algorithms as use_deterministic_algorithms
 from .storage import BFloat16Storage as BFloat16Storage
 from .storage import BoolStorage as BoolStorage
 from .storage import ByteStorage as ByteStorage
@@ -113,6 +153,18 @@ from .storage import LongStorage as LongStorage
 from .storage import ShortStorage as ShortStorage
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
+from .tensor import OutOfMemoryError as OutOfMemoryError
+from .typed_tensors import BFloat16Tensor as BFloat16Tensor
+from .typed_tensors import BoolTensor as BoolTensor
+from .typed_tensors import ByteTensor as ByteTensor
+from .typed_tensors import CharTensor as CharTensor
+from .typed_tensors import DoubleTensor as DoubleTensor
+from .typed_tensors import FloatTensor as FloatTensor
+from .typed_tensors import HalfTensor as HalfTensor
+from .typed_tensors import IntTensor as IntTensor
+from .typed_tensors import LongTensor as LongTensor
+from .typed_tensors import ShortTensor as ShortTensor
+from .typed_tensors import set_default_tensor_type as set_default_tensor_type
 
 __version__: str
 
@@ -644,6 +696,8 @@ cfloat: _dtype
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of several matrices, in the order that costs least."""
+
+chalf: _dtype
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size, the last perhaps smaller."""
@@ -1957,6 +2011,8 @@ def negative(input: Tensor, *, out: Any = None) -> Tensor:
 
 def negative_(input: Tensor) -> Tensor:
     """-input"""
+
+newaxis: None
 
 def nextafter(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The next number that the dtype has after input, in the direction of other."""
