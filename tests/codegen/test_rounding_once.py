@@ -1,4 +1,4 @@
-"""What is bfloat16 already is stored as it is: loaded and converted values are not rounded again."""
+"""What is bfloat16 already is stored as it is: loads and conversions are not rounded again."""
 
 from __future__ import annotations
 
