@@ -152,7 +152,24 @@ PyObject *basic_view(Tensor *base, PyObject *index) {
   return indexing.view(base, !several);
 }
 
+// x[positions] is index(x, [positions]).
+PyObject *index_by_tensor(PyObject *self, PyObject *index) {
+  PyObject *operation = registered("index");
+  if (!operation || as_tensor(self)->meta->ndim == 0) return nullptr;
+  const Meta *meta = as_tensor(index)->meta;
+  if (meta->dtype != DType::Int64 || meta->ndim == 0) return nullptr;
+  Reference indices(PyList_New(1));
+  if (!indices) return nullptr;
+  PyList_SET_ITEM(indices.get(), 0, Py_NewRef(index));
+  PyObject *args[] = {self, indices.get()};
+  return PyObject_Vectorcall(operation, args, 2, nullptr);
+}
+
 PyObject *tensor_subscript(PyObject *self, PyObject *index) {
+  if (tensor_exact(self) && tensor_exact(index)) {
+    PyObject *result = index_by_tensor(self, index);
+    if (result || PyErr_Occurred()) return result;
+  }
   if (tensor_exact(self) || !registered("getitem")) {
     PyObject *view = basic_view(as_tensor(self), index);
     if (view || PyErr_Occurred()) return view;

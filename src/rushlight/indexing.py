@@ -89,8 +89,6 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         return _core.registered("dual_getitem")(x, index)
     if contains_traced(index):
         return lifted(x)[index]
-    if type(index) is Tensor and index.dtype is dtypes.int64 and x.ndim and index.ndim:
-        return subscripts.index.operator(x, [index])
     view, indices = split(x, index)
     return (
         view if all(each is None for each in indices) else subscripts.index.operator(view, indices)

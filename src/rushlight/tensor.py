@@ -13,6 +13,7 @@ from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
 from .graph.trace import Traced
 from .operators import record_operator
+from .ops import subscripts
 from .ops.complex import from_imag, from_real, real_copy
 from .ops.creation import set_to
 from .ops.record import COMPOSITES, FUNCTIONS, METHODS, Record
@@ -196,6 +197,7 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     inplace_views.install()
     _core.register("getitem", indexing.getitem)
     _core.register("setitem", indexing.setitem)
+    _core.register("index", subscripts.index.operator)
     _core.register("set_to", set_to.operator)
     _core.register("real", real_copy.operator)
     _core.register("from_real", from_real.operator)
