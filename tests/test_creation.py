@@ -363,3 +363,16 @@ def test_new_leaves() -> None:
             rushlight.ones(3, dtype=rushlight.int64, requires_grad=True)
     with pytest.raises(TypeError, match="requires_grad"):
         rushlight.ones(3, requires_grad="yes")
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty", "rand", "randn"])
+def test_sizes_must_be_given(name: str) -> None:
+    make = getattr(rushlight, name)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="size"):
+            make()
+        with pytest.raises(TypeError, match="size"):
+            make(dtype=rushlight.float64)
+    assert make(()).shape == make(size=()).shape == ()
+    with pytest.raises(TypeError, match="size"):
+        make(2).new_zeros()

@@ -75,6 +75,8 @@ def iota(length):
 
 def check_sizes(size: Sequence[Any], name: str) -> tuple[Any, ...]:
     """Sizes given as arguments or as one sequence."""
+    if not size:
+        raise TypeError(f"{name}() missing 1 required positional argument: 'size'; () makes it 0-d")
     shape = flatten_sizes(size)
     for each in shape:
         if isinstance(each, bool) or not (
