@@ -154,6 +154,11 @@ def slack_of_erf(program: Program, call: Call) -> float:
     return 0.0 if _epsilon(program, call) < 1e-10 else 5e-7
 
 
+def slack_of_special(program: Program, call: Call) -> float:
+    """Errors of approximations are absolute near the zeros of a function."""
+    return 64 * _epsilon(program, call)
+
+
 def slack_of_sinc(program: Program, call: Call) -> float:
     """PyTorch rounds pi times the input before it takes the sine."""
     return 4 * _epsilon(program, call)
