@@ -220,6 +220,8 @@ def undefined(program: Program, call: Call) -> bool:
         and _beyond_integers(tensors, call)
     ):
         return True
+    if name == "kron" and not all(each.is_contiguous() for each in tensors):
+        return True  # PyTorch views the product as the result, which some orders of dims forbid
     if name in ("cat", "stack") and all(
         tuple(each.shape) == (0,) for each in tensors
     ):  # stands for no tensor at all
