@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
 import rushlight
@@ -180,3 +181,31 @@ def test_protocols_of_tensors():
         return found
 
     assert outcomes(rushlight) == outcomes(torch)
+
+
+def test_the_default_device():
+    def places(module):
+        makers = [
+            lambda: module.zeros(2), lambda: module.tensor([1.0]), lambda: module.rand(2),
+            lambda: module.arange(3), lambda: module.empty(2), lambda: module.full((2,), 1.0),
+            lambda: module.empty_strided((2,), (1,)), lambda: module.as_tensor([1]),
+            lambda: module.zeros_like(here), lambda: here.new_zeros(2), lambda: here + 1,
+            lambda: module.zeros(2, device="cpu"), lambda: module.from_numpy(numpy.ones(2)),
+            lambda: module.nn.Linear(2, 3).weight, lambda: module.randperm(3),
+            lambda: module.eye(2),
+            lambda: module.scalar_tensor(1.0), lambda: module.linspace(0, 1, 3),
+        ]  # fmt: skip
+        here = module.ones(2)
+        outside = [make().device.type for make in makers]
+        with module.device("meta"):
+            inside = [make().device.type for make in makers]
+            with module.device("cpu"):
+                assert module.zeros(1).device.type == "cpu"
+            assert module.get_default_device() == module.device("meta")
+        module.set_default_device("meta")
+        set_ = [make().device.type for make in makers]
+        module.set_default_device(None)
+        assert module.get_default_device() == module.device("cpu")
+        return outside, inside, set_, [make().device.type for make in makers]
+
+    assert places(rushlight) == places(torch)

@@ -119,6 +119,7 @@ from .random import set_rng_state as set_rng_state
 from .serialization import load as load
 from .serialization import save as save
 from .settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from .settings import get_default_device as get_default_device
 from .settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 from .settings import get_device as get_device
 from .settings import get_float32_matmul_precision as get_float32_matmul_precision
@@ -132,6 +133,7 @@ from .settings import is_same_size as is_same_size
 from .settings import is_signed as is_signed
 from .settings import is_warn_always_enabled as is_warn_always_enabled
 from .settings import result_type as result_type
+from .settings import set_default_device as set_default_device
 from .settings import set_deterministic_debug_mode as set_deterministic_debug_mode
 from .settings import set_float32_matmul_precision as set_float32_matmul_precision
 from .settings import set_flush_denormal as set_flush_denormal

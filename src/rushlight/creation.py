@@ -12,7 +12,7 @@ from . import _core, dtypes
 from ._core import Tensor, from_numpy, get_num_threads, set_num_threads
 from .device import device as Device
 from .dtypes import dtype as DType
-from .factories import finished, moved, require_device
+from .factories import default_device, finished, moved, require_device
 from .ops import comparison
 from .promotion import scalar_type_name
 from .storage import TypedStorage, UntypedStorage
@@ -74,6 +74,7 @@ def tensor(
                 [3, 4]])
     """
     result = copied(data, dtype, "tensor")
+    device = default_device() if device is None else device
     if device is None and not (requires_grad or pin_memory):
         return result
     return finished(result, device, requires_grad, pin_memory, "tensor")
@@ -133,6 +134,7 @@ def scalar_tensor(
         default = dtypes.get_default_dtype()
         dtype = default.to_complex() if isinstance(number, complex) else default
     result = _core.tensor_from_data(number, require_dtype(dtype, "scalar_tensor").code)
+    device = default_device() if device is None else device
     return finished(result, device, requires_grad, pin_memory, "scalar_tensor")
 
 
@@ -150,6 +152,8 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None
     Returns:
         A tensor; with the history of ``data`` if that is a tensor.
     """
+    if device is None and not isinstance(data, Tensor):
+        device = default_device()
     if isinstance(data, numpy.ndarray):
         result = from_numpy(data)
     else:
@@ -284,6 +288,7 @@ def empty_strided(
         RuntimeError: for negative strides, or as many strides as there are no sizes for.
     """
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "empty_strided")
+    device = default_device() if device is None else device
     on_meta = require_device(device, "empty_strided").type == "meta"
     result = _core.empty_strided(tuple(size), tuple(stride), dtype.code, int(on_meta))
     return finished(result, None, requires_grad, pin_memory, "empty_strided")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 _KNOWN = ("cpu", "meta")
 
@@ -43,6 +44,18 @@ class device:
             )
         object.__setattr__(self, "type", name)
         object.__setattr__(self, "index", number)
+
+    # Sets the device that constructors use and returns the former one; given by the runtime.
+    _switch: ClassVar[Callable[[device | None], device | None]]
+    _former: ClassVar[list[device | None]] = []
+
+    def __enter__(self) -> device:
+        """Let constructors use this device in a ``with`` block."""
+        device._former.append(device._switch(self))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        device._switch(device._former.pop())
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"attribute {name!r} of a device cannot be set")

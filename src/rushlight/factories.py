@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from . import _core
 from .device import device as Device
 from .ops.record import Record
+
+# ---------------------------------------------------------------- the default device
+
+
+class _Default(threading.local):
+    device: Device | None = None  # None: the CPU
+
+
+_default = _Default()
+_ELSEWHERE = 1 << 6  # the mode bit of calls with another default than the CPU
+
+
+def default_device() -> Device | None:
+    """The device that constructors use in this thread; None: the CPU."""
+    return _default.device
+
+
+def switch_default_device(device: Device | None) -> Device | None:
+    """Set the device that constructors use in this thread; returns the former one."""
+    former, _default.device = _default.device, device
+    bits = _core.get_mode_bits() & ~_ELSEWHERE
+    is_cpu = device is None or device.type == "cpu"
+    _core.set_mode_bits(bits if is_cpu else bits | _ELSEWHERE)
+    return former
+
+
+Device._switch = staticmethod(switch_default_device)
+
+
+# ---------------------------------------------------------------- arguments
 
 
 def require_device(device: Any, function: str) -> Device:
@@ -53,6 +84,8 @@ def result_device(record: Record, kwargs: dict[str, Any]) -> str | None:
     """The type of the device that a call of a constructor asks for; None: that of its inputs."""
     refuse_pinned(kwargs.get("pin_memory"), record.name)
     device = kwargs.get("device")
+    if device is None and not record.name.startswith("new_") and not record.name.endswith("_like"):
+        device = _default.device
     return None if device is None else require_device(device, record.name).type
 
 

@@ -8,18 +8,40 @@ from typing import Any
 
 from . import dtypes
 from ._core import Tensor
+from .device import cpu
+from .device import device as Device
 from .dtypes import dtype as DType
+from .factories import default_device, require_device, switch_default_device
 from .promotion import DIMENSIONED, NUMBER, ZERO_DIM, scalar_type_name
 from .promotion import result_type as promoted
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_device",
+    "are_deterministic_algorithms_enabled", "get_default_device",
+    "get_deterministic_debug_mode", "get_device",
     "get_float32_matmul_precision", "get_num_interop_threads", "is_complex", "is_conj",
     "is_deterministic_algorithms_warn_only_enabled", "is_floating_point", "is_neg", "is_same_size",
-    "is_signed", "is_warn_always_enabled", "result_type", "set_deterministic_debug_mode",
+    "is_signed", "is_warn_always_enabled", "result_type", "set_default_device",
+    "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
     "set_warn_always", "typename", "use_deterministic_algorithms",
 ]  # fmt: skip
+
+# ---------------------------------------------------------------- the default device
+
+
+def set_default_device(device: Any) -> None:
+    """Set the device on which constructors make tensors in this thread.
+
+    Args:
+        device: a device or its name; None: the CPU.
+    """
+    switch_default_device(None if device is None else require_device(device, "set_default_device"))
+
+
+def get_default_device() -> Device:
+    """The device on which constructors make tensors in this thread."""
+    return default_device() or cpu
+
 
 # ---------------------------------------------------------------- determinism and precision
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rushlight
-from rushlight.ops.record import Mutated, composite, op
 from rushlight.operators import record_operator
+from rushlight.ops.record import Mutated, composite, op
 
 
 def operator(body):
