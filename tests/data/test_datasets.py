@@ -131,7 +131,7 @@ def test_invalid_samplers():
         (ValueError, lambda: data.BatchSampler(range(3), 2, 1)),
         (ValueError, lambda: data.DistributedSampler(range(3), 2, 2)),
         (RuntimeError, lambda: data.DistributedSampler(range(3))),
-        (RuntimeError, lambda: list(data.WeightedRandomSampler([1.0, 0.0], 2, False))),
+        (RuntimeError, lambda: list(data.WeightedRandomSampler([1.0, 0.0], 3, False))),
         (RuntimeError, lambda: list(data.WeightedRandomSampler([0.0, 0.0], 2))),
         (RuntimeError, lambda: list(data.WeightedRandomSampler([1.0, -1.0], 2))),
         (RuntimeError, lambda: list(data.WeightedRandomSampler([1.0, float("nan")], 2))),

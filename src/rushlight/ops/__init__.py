@@ -54,6 +54,7 @@ FAMILIES = (
     "activations",
     "losses",
     "random",
+    "sampling",
     "dropout",
     "optimization",
 )

@@ -6,12 +6,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-import numpy
-
-from ... import _core, dtypes
+from ... import dtypes
 from ...creation import as_tensor
 from ...ops.creation import empty
-from ...ops.random import rand, randint, randperm
+from ...ops.random import randint, randperm
+from ...ops.sampling import multinomial
 from ...random import Generator
 
 T_co = TypeVar("T_co", covariant=True)
@@ -178,28 +177,10 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        weights = _core.to_numpy(self.weights)
-        total = weights.sum()
-        if not (weights >= 0).all() or not 0 < total < numpy.inf:
-            raise RuntimeError(
-                "invalid weights: they must be finite, not negative, and not all zero"
-            )
-        count = self.num_samples if self.replacement else len(weights)
-        uniform = rand.operator(count, dtype=dtypes.float64, generator=self.generator).numpy()
-        if self.replacement:
-            ends = numpy.cumsum(weights) / total
-            ends[-1] = 1.0
-            yield from numpy.searchsorted(ends, uniform).tolist()
-            return
-        if self.num_samples > numpy.count_nonzero(weights):
-            raise RuntimeError(
-                f"cannot draw {self.num_samples} samples without replacement: only "
-                f"{numpy.count_nonzero(weights)} weights are not zero"
-            )
-        # The largest of weights divided by exponential variates (Efraimidis and Spirakis 2006).
-        with numpy.errstate(divide="ignore", invalid="ignore"):
-            keys = weights / -numpy.log1p(-uniform)
-        yield from numpy.argsort(-keys, kind="stable")[: self.num_samples].tolist()
+        drawn = multinomial.operator(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        yield from drawn.tolist()
 
     def __len__(self) -> int:
         return self.num_samples
