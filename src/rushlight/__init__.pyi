@@ -1883,6 +1883,18 @@ def mul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) ->
 def mul_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """input * other"""
 
+def multinomial(
+    input: Tensor,
+    num_samples: _int,
+    replacement: _bool = False,
+    *,
+    generator: _Generator | None = None,
+    out: Any = None,
+) -> Tensor:
+    """Indices drawn with probabilities in proportion to the numbers of a vector, or of each row of
+    a matrix.
+    """
+
 def multiply(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input * other"""
 

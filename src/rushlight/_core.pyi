@@ -1106,6 +1106,16 @@ class Tensor:
         """input * other"""
     def mul_(self, other: Tensor | _Number) -> Tensor:
         """input * other"""
+    def multinomial(
+        self,
+        num_samples: _int,
+        replacement: _bool = False,
+        *,
+        generator: _Generator | None = None,
+    ) -> Tensor:
+        """Indices drawn with probabilities in proportion to the numbers of a vector, or of each row of
+        a matrix.
+        """
     def multiply(self, other: Tensor | _Number) -> Tensor:
         """input * other"""
     def multiply_(self, other: Tensor | _Number) -> Tensor:
