@@ -2177,7 +2177,7 @@ def rand_like(
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
 
 def randint(
-    *bounds_and_size: _int,
+    *bounds_and_size: _int | Sequence[_int],
     low: _int = 0,
     high: _int | None = None,
     size: _int | Sequence[_int] | None = None,

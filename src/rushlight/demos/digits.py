@@ -90,7 +90,8 @@ def draw(losses: Sequence[float], images: Any, guesses: Any, labels: Any, path: 
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subfigures(1, 2)
+    panels: Any = figure.subfigures(1, 2)
+    left, right = panels
     axes = left.subplots()
     axes.plot(losses)
     axes.set(xlabel="step", ylabel="loss", yscale="log", title="training loss")

@@ -37,7 +37,9 @@ _BY_NAME = {
     "split_size_or_sections": "_int | Sequence[_int]",
 }
 # Sizes that may be a sequence.
-_SHAPES = ("size", "sizes", "shape", "normalized_shape", "repeats", "dims")
+_SHAPES = (
+    "bounds_and_size", "dims", "normalized_shape", "repeats", "shape", "size", "sizes",
+)  # fmt: skip
 _BY_ANNOTATION = {
     "Operand": NUMBER,
     "Number": NUMBER,
