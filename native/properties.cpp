@@ -75,11 +75,10 @@ int set_requires_grad(PyObject *self, PyObject *value, void *) {
     return -1;
   }
   if (value == Py_True && !is_leaf(as_tensor(self))) {  // requires_grad_() lets this pass
-    if (!PyErr_Occurred()) {
-      PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.");
-    }
+    PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.");
     return -1;
   }
+  PyErr_Clear();  // a view whose history cannot be told any more may change
   return tensor_set_requires_grad(as_tensor(self), value == Py_True);
 }
 
@@ -233,13 +232,12 @@ int set_grad_dtype(PyObject *self, PyObject *value, void *) {
 
 int tensor_set_requires_grad(Tensor *t, bool required) {
   if (!required && !is_leaf(t)) {
-    if (!PyErr_Occurred()) {
-      PyErr_SetString(PyExc_RuntimeError,
-                      "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                      "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
-    }
+    PyErr_SetString(PyExc_RuntimeError,
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                    "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     return -1;
   }
+  PyErr_Clear();  // a view whose history cannot be told any more may change
   if (required && t->storage->inference && !thread_state.inference) {
     PyErr_SetString(PyExc_RuntimeError,
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Please "

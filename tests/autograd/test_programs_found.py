@@ -89,3 +89,14 @@ def test_hook_after_accumulation_runs_without_a_gradient(torch):
     x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
     Nothing.apply(x).sum().backward()
     assert seen == [None]
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_flag_of_a_view_whose_base_was_written_since(torch, required):
+    base = torch.ones(3, requires_grad=True).sum()
+    with torch.no_grad():
+        view, other = base.reshape(-1), base.reshape(-1)
+        base.sub_(base)
+    view.requires_grad_(required)
+    other.requires_grad = required
+    assert view.requires_grad and other.requires_grad
