@@ -113,6 +113,7 @@ def _averaged(rank: int) -> Any:
         methods=[],
         samples=lambda dtype: samples(dtype) if dtype is not dtypes.float16 else iter(()),
         onnx="AveragePool",
+        out=rank > 1,
     )(function)
 
 
@@ -121,15 +122,20 @@ avg_pool2d = _averaged(2)
 avg_pool3d = _averaged(3)
 
 
+def adaptive_averaged(rank: int, input: Traced, output_size: Any) -> Traced:
+    """The mean of each of output_size windows over the last dims."""
+    windows = adaptive(f"adaptive_avg_pool{rank}d", input, rank, output_size)
+    if any(each.length == 0 for each in windows):
+        shape = (*input.shape[: input.ndim - rank], *(each.length for each in windows))
+        return build.full(shape, 0, input.dtype)
+    return _average(input, windows, True, None)
+
+
 def _adaptive_averaged(rank: int) -> Any:
     name = f"adaptive_avg_pool{rank}d"
 
     def pool(input: Tensor, output_size: Selector):
-        windows = adaptive(name, input, rank, output_size)
-        if any(each.length == 0 for each in windows):
-            shape = (*input.shape[: input.ndim - rank], *(each.length for each in windows))
-            return build.full(shape, 0, input.dtype)
-        return _average(input, windows, True, None)
+        return adaptive_averaged(rank, input, output_size)
 
     pool.__doc__ = f"The mean of each of output_size windows over the last {rank} dims."
     sizes, odd = (4, 6, 2)[:rank], (5, 7, 3)[:rank]

@@ -272,5 +272,6 @@ def dims_of(dims: Any, rank: int) -> tuple[int, ...]:
 
 
 BOOL = dtypes.bool
+FLOAT32 = dtypes.float32
 FLOAT64 = dtypes.float64
 INT64 = dtypes.int64

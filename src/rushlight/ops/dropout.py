@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..layout import numel
 from . import build
 from .random import double_uniform
-from .record import Operand, composite
+from .record import Operand, composite, op
 
 
 def _check(p: Any, name: str) -> None:
@@ -48,3 +49,76 @@ def _channels(name: str, batch_rank: int, spatial: int) -> Any:
 dropout1d = _channels("dropout1d", 2, 1)
 dropout2d = _channels("dropout2d", 2, 2)
 dropout3d = _channels("dropout3d", 2, 3)
+
+
+# ---------------------------------------------------------------- keeping mean and variance
+
+
+def _alpha_dropped(input: Any, p: Any, training: bool, noise_shape: Any, name: str) -> Any:
+    """Dropped elements become the value that selu has at minus infinity; then all are scaled and
+    shifted to keep mean and variance (Klambauer et al. 2017, section 3).
+    """
+    _check(p, name)
+    if not training or p == 0 or numel(input.shape) == 0:
+        return input
+    if p == 1:
+        return input * 0
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(
+            f"{name}: result type Float can't be cast to the desired output type {input.dtype}"
+        )
+    alpha = 1.7580993408473766
+    keep = double_uniform(noise_shape, None) < 1 - p
+    a = 1 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
+    dropped = op.where(keep, 0.0, -alpha * a)
+    shift = alpha * a * p
+    scale = op.where(keep, a, 0.0)
+    x = build.widened(input)
+    return build.convert(x * scale + (dropped + shift), input.dtype)
+
+
+@composite(names=["alpha_dropout"], methods=[], random=True)
+def alpha_dropout(input, p: Operand, train: bool):
+    """Dropout that keeps mean and variance of selu's results."""
+    return _alpha_dropped(input, p, train, input.shape, "alpha_dropout")
+
+
+@composite(
+    name="functional_alpha_dropout",
+    names=["nn.functional.alpha_dropout"],
+    methods=[],
+    random=True,
+)
+def functional_alpha_dropout(
+    input, p: Operand = 0.5, training: bool = False, inplace: bool = False
+):
+    """Dropout that keeps mean and variance of selu's results."""
+    return _alpha_dropped(input, p, training, input.shape, "alpha_dropout")
+
+
+def _channel_noise(input: Any) -> tuple[Any, ...]:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Feature dropout requires at least 2 dimensions in the input, got {input.ndim}"
+        )
+    return (*input.shape[:2], *[1] * (input.ndim - 2))
+
+
+@composite(names=["feature_alpha_dropout"], methods=[], random=True)
+def feature_alpha_dropout(input, p: Operand, train: bool):
+    """alpha_dropout of whole channels."""
+    shape = _channel_noise(input) if train and p != 0 else ()
+    return _alpha_dropped(input, p, train, shape, "feature_alpha_dropout")
+
+
+@composite(
+    name="functional_feature_alpha_dropout",
+    names=["nn.functional.feature_alpha_dropout"],
+    methods=[],
+    random=True,
+)
+def functional_feature_alpha_dropout(
+    input, p: Operand = 0.5, training: bool = False, inplace: bool = False
+):
+    """alpha_dropout of whole channels."""
+    return feature_alpha_dropout(input, p, training)

@@ -119,7 +119,7 @@ def check_input(
             f"{name}: Expected {rank + 1}D or {rank + 2}D (batch mode) tensor for input, but got "
             f"{list(input.shape)}"
         )
-    if any(size == 0 for size in input.shape[input.ndim - rank - (rank > 1) :]):
+    if any(size == 0 for size in input.shape[input.ndim - rank - 1 :]):
         raise RuntimeError(
             f"{name}: Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim "
             f"batch size for input, but got: {list(input.shape)}"
