@@ -147,3 +147,75 @@ def test_attention_of_a_row_that_is_masked_throughout_is_zero() -> None:
         results.append([y, q.grad, k.grad, v.grad])
     for ours, theirs in zip(*results, strict=True):
         assert_close(ours, theirs)
+
+
+# ---------------------------------------------------------------- convolution and pooling
+
+
+@pytest.mark.parametrize(
+    "name, shape, weight, options",
+    [
+        ("conv2d", (2, 4, 7, 6), (6, 2, 3, 2), {"stride": (2, 1), "padding": 1, "groups": 2}),
+        ("conv2d", (5, 64, 7, 7), (32, 64, 3, 3), {"padding": 1}),
+        ("conv2d", (2, 64, 20, 20), (32, 64, 1, 1), {"stride": 2}),
+        ("conv2d", (2, 3, 40, 50), (16, 3, 7, 7), {"stride": 2, "padding": 3}),
+        ("conv1d", (4, 9), (8, 4, 3), {"padding": "same"}),
+        ("conv_transpose2d", (2, 4, 5, 6), (4, 3, 3, 2), {"dilation": 2, "output_padding": 1}),
+    ],
+)
+def test_second_derivatives_of_convolutions(
+    name: str, shape: tuple[int, ...], weight: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    results = []
+    for library in LIBRARIES:
+        x = library.from_numpy(draw(*shape)).requires_grad_()
+        w = library.from_numpy(draw(*weight, seed=1)).requires_grad_()
+        y = getattr(library.nn.functional, name)(x, w, **options)
+        first = library.autograd.grad((y * y * y).sum(), [x, w], create_graph=True)
+        total = (first[0] * first[0]).sum() + (first[1] * first[1]).sum()
+        second = library.autograd.grad(total, [x, w])
+        results.append([y, *first, *second])
+    for ours, theirs in zip(*results, strict=True):
+        scale = max(float(theirs.detach().abs().max()), 1)
+        assert_close(ours / scale, theirs / scale)
+
+
+def test_convolution_of_expanded_and_strided_operands() -> None:
+    results = []
+    for library in LIBRARIES:
+        x = library.from_numpy(draw(2, 9, 8, 5)).permute(0, 3, 1, 2).requires_grad_()
+        w = library.from_numpy(draw(3, 3, 5, 6)).permute(3, 2, 0, 1)
+        y = library.nn.functional.conv2d(x, w)
+        gradient = library.ones(1, 1, 1, 1, dtype=library.float64).expand(y.shape)
+        results.append([y, *library.autograd.grad(y, x, gradient)])
+    for ours, theirs in zip(*results, strict=True):
+        assert_close(ours, theirs)
+
+
+def test_max_pool_of_equal_elements_takes_the_first() -> None:
+    for value in (1.0, -numpy.inf):
+        x = rushlight.full((1, 1, 3, 3), value)
+        _, places = rushlight.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True)
+        assert places.tolist() == [[[[0, 1], [3, 4]]]]
+
+
+def test_max_unpool_inverts_max_pool() -> None:
+    x = rushlight.from_numpy(draw(2, 3, 6, 8)).requires_grad_()
+    pooled, places = rushlight.nn.functional.max_pool2d(x, 2, return_indices=True)
+    back = rushlight.nn.functional.max_unpool2d(pooled, places, 2)
+    assert_close(back, rushlight.where(back != 0, x, 0.0))
+    assert rushlight.equal(rushlight.nn.functional.max_pool2d(back.clamp(min=-9), 2) >= pooled,
+                           rushlight.ones(2, 3, 3, 4, dtype=rushlight.bool))  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grid_sample(mode: str, padding: str) -> None:
+    results = []
+    for library in LIBRARIES:
+        x = library.from_numpy(draw(2, 3, 5, 4)).requires_grad_()
+        grid = library.from_numpy(draw(2, 3, 6, 2, seed=1) * 0.7).requires_grad_()
+        y = library.nn.functional.grid_sample(x, grid, mode, padding, align_corners=False)
+        results.append([y, *library.autograd.grad((y * y).sum(), [x, grid])])
+    for ours, theirs in zip(*results, strict=True):
+        assert_close(ours, theirs)

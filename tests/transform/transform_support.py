@@ -173,7 +173,11 @@ class Backward:
         if value.weak:
             self.arrays.append(array)
             return self.context.number_input(array)
-        shape = [self.context.environment.size(n) for n in array.shape]
+        position = sum(not each.weak for each in self.context.graph.inputs)
+        shape = [
+            self.context.environment.size(n, ("size", position, dim))
+            for dim, n in enumerate(array.shape)
+        ]
         bind_symbols(sizes, value.shape, shape)
         self.arrays.append(array)
         return self.context.input(value.dtype, shape)

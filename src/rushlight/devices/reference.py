@@ -108,13 +108,34 @@ class Evaluation:
         for atom in graph.environment.symbols:
             if atom.origin is not None and atom.origin[0] == "int" and ints is not None:
                 self.symbols[atom] = ints[atom.origin[1]]
-        for value, array in zip(graph.inputs, inputs, strict=True):
-            self.set(
-                value, array if isinstance(array, Array) else stored(array, value.dtype), "input"
-            )
+        arrays = [
+            array if isinstance(array, Array) else stored(array, value.dtype)
+            for value, array in zip(graph.inputs, inputs, strict=True)
+        ]
+        for value, array in zip(graph.inputs, arrays, strict=True):
+            self.note_symbols(value, array)
+        self.note_origins(
+            graph, [x for value, x in zip(graph.inputs, arrays, strict=True) if not value.weak]
+        )
+        for value, array in zip(graph.inputs, arrays, strict=True):
+            self.set(value, array, "input")
         for node in graph.nodes:
             self.step(node)
         return [None if value is None else self.values[value] for value in graph.outputs]
+
+    def note_origins(self, graph: Graph, tensors: Sequence[Array]) -> None:
+        """What the symbols are that no shape has alone, if they come from sizes of tensors."""
+        for atom in graph.environment.symbols:
+            if atom.origin is not None and atom.origin[0] == "size" and atom not in self.symbols:
+                _, position, dim = atom.origin
+                self.symbols[atom] = tensors[position].shape[dim]
+
+    def note_symbols(self, value: Value, array: Array) -> None:
+        """What the symbols are that are a size by themselves."""
+        for expected, size in zip(value.shape, array.shape, strict=True):
+            atom = expected.atom() if isinstance(expected, SymbolicInt) else None
+            if atom is not None:
+                self.symbols.setdefault(atom, size)
 
     def step(self, node: Node) -> None:
         inputs = [self.values[value] for value in node.inputs]
@@ -132,11 +153,8 @@ class Evaluation:
         """Note a value; lone symbols among its sizes get known here, others must be as derived."""
         if len(value.shape) != array.data.ndim:
             raise AssertionError(f"{name}: rank {array.data.ndim} instead of shape {value.shape}")
+        self.note_symbols(value, array)
         for expected, size in zip(value.shape, array.shape, strict=True):
-            if isinstance(expected, SymbolicInt):
-                atom = expected.atom()
-                if atom is not None:
-                    self.symbols.setdefault(atom, size)
             if self.size(expected) != size:
                 raise AssertionError(f"{name}: shape {array.shape} instead of {value.shape}")
         self.values[value] = array
@@ -194,7 +212,7 @@ class _CallTracer:
         return self.context.environment.size(size, origin) if self.symbolic else size
 
     def tensor(self, array: Array) -> Traced:
-        position = len(self.inputs)
+        position = sum(isinstance(each, Array) for each in self.inputs)
         self.inputs.append(array)
         shape = [self.size(size, ("size", position, dim)) for dim, size in enumerate(array.shape)]
         return self.context.input(array.dtype, shape)

@@ -73,7 +73,8 @@ def _weighted(
 ) -> Traced:
     """The sum over so many neighbours along each dim, weighted by their distance."""
     rank = len(places)
-    corners, weight = [], None
+    corners: list[Traced] = []
+    weight: Any = None
     for d, place in enumerate(places):
         place = build.reshape(place, (*place.shape, *[1] * rank))
         low = op.detach(op.floor(place))

@@ -367,7 +367,9 @@ def use_known_sizes(pairs: Iterable[tuple[Value, Traced]], sizes: Sizes) -> None
     """
 
     def known(size: Any, own: Any) -> Any:
-        if not isinstance(own, SymbolicInt) or not isinstance(size, SymbolicInt) or size.atom():
+        if not isinstance(size, SymbolicInt):
+            return size
+        if not isinstance(own, SymbolicInt) or size.atom():
             return own
         try:
             return substitute_all(size, sizes)
