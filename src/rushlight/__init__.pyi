@@ -355,6 +355,9 @@ def all(
 ) -> Tensor:
     """Whether all elements are not zero."""
 
+def alpha_dropout(input: Tensor | _Number, p: Tensor | _Number, train: _bool) -> Tensor:
+    """Dropout that keeps mean and variance of selu's results."""
+
 def amax(
     input: Tensor,
     dim: _int | Sequence[_int] | None = (),
@@ -701,6 +704,9 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 chalf: _dtype
 
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
+
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size, the last perhaps smaller."""
 
@@ -776,6 +782,11 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 
 def conj_physical_(input: Tensor) -> Tensor:
     """The complex conjugate; of a real tensor, the tensor itself."""
+
+def constant_pad_nd(input: Tensor, pad: Any, value: Tensor | _Number = 0) -> Tensor:
+    """Add ``value`` at both ends of dims: pad is (before, after) of the last dim, then of the one
+    before it, and so on; negative numbers cut off.
+    """
 
 def conv1d(
     input: Tensor,
@@ -1214,6 +1225,9 @@ def eye(
     out: Any = None,
 ) -> Tensor:
     """The identity matrix."""
+
+def feature_alpha_dropout(input: Tensor | _Number, p: Tensor | _Number, train: _bool) -> Tensor:
+    """alpha_dropout of whole channels."""
 
 def fill(input: Tensor | _Number, value: Tensor | _Number) -> Tensor:
     """One value everywhere, in the shape of another tensor."""
@@ -2110,6 +2124,12 @@ def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
 def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """The dims in another order."""
 
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """Groups of r * r channels as blocks of r by r pixels (Shi et al. 2016)."""
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """Blocks of r by r pixels as groups of r * r channels: the inverse of pixel_shuffle."""
+
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """Complex numbers from their absolute values and angles."""
 
@@ -2124,6 +2144,9 @@ def pow(input: Tensor | _Number, exponent: Tensor | _Number, *, out: Any = None)
 
 def pow_(input: Tensor | _Number, exponent: Tensor | _Number) -> Tensor:
     """input to the power exponent. The common exponents have kernels of their own."""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """The input where it is positive, else weight (one for all, or for each channel) times it."""
 
 def prod(
     input: Tensor,
@@ -2327,6 +2350,17 @@ def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
 
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors below each other: along dim 0, those with one dim as rows."""
+
+def rrelu(
+    input: Tensor,
+    lower: Any = 0.125,
+    upper: Any = 0.3333333333333333,
+    training: _bool = False,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input where it is positive, else a slope times it: one drawn for each element between
+    lower and upper while training, and their mean otherwise (Xu et al. 2015).
+    """
 
 def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
     """One over the square root."""

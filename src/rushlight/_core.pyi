@@ -523,6 +523,10 @@ class Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
     def conj_physical_(self) -> Tensor:
         """The complex conjugate; of a real tensor, the tensor itself."""
+    def constant_pad_nd(self, pad: Any, value: Tensor | _Number = 0) -> Tensor:
+        """Add ``value`` at both ends of dims: pad is (before, after) of the last dim, then of the one
+        before it, and so on; negative numbers cut off.
+        """
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
     def copy_(self, src: Tensor | _Number, non_blocking: _bool = False) -> Tensor:
@@ -1316,6 +1320,8 @@ class Tensor:
         """input to the power exponent. The common exponents have kernels of their own."""
     def pow_(self, exponent: Tensor | _Number) -> Tensor:
         """input to the power exponent. The common exponents have kernels of their own."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """The input where it is positive, else weight (one for all, or for each channel) times it."""
     def prod(
         self,
         dim: _int | None = None,

@@ -53,6 +53,19 @@ def adaptive_max_pool3d_with_indices(
 ) -> tuple[Tensor, ...]:
     """The largest element of each of output_size windows over the last 3 dims, and its number in these dims."""
 
+def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
+    """A grid for grid_sample: the places of an image of ``size`` under affine maps theta
+    ``[batch, 2, 3]`` (or ``[batch, 3, 4]`` for volumes).
+    """
+
+def alpha_dropout(
+    input: Tensor | _Number,
+    p: Tensor | _Number = 0.5,
+    training: _bool = False,
+    inplace: _bool = False,
+) -> Tensor:
+    """Dropout that keeps mean and variance of selu's results."""
+
 def avg_pool1d(
     input: Tensor,
     kernel_size: _int | Sequence[_int] | None,
@@ -81,6 +94,8 @@ def avg_pool2d(
     ceil_mode: _bool = False,
     count_include_pad: _bool = True,
     divisor_override: _int | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """The mean of each window over the last 2 dims.
 
@@ -102,6 +117,8 @@ def avg_pool3d(
     ceil_mode: _bool = False,
     count_include_pad: _bool = True,
     divisor_override: _int | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """The mean of each window over the last 3 dims.
 
@@ -136,6 +153,9 @@ def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -
 
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`celu` in place."""
+
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
 
 def conv1d(
     input: Tensor,
@@ -375,8 +395,49 @@ def embedding(
     down to it, in place; scale_grad_by_freq: gradients are divided by how often a row occurs.
     """
 
+def feature_alpha_dropout(
+    input: Tensor | _Number,
+    p: Tensor | _Number = 0.5,
+    training: _bool = False,
+    inplace: _bool = False,
+) -> Tensor:
+    """alpha_dropout of whole channels."""
+
+def fold(
+    input: Tensor,
+    output_size: _int | Sequence[_int] | None,
+    kernel_size: _int | Sequence[_int] | None,
+    dilation: _int | Sequence[_int] | None = 1,
+    padding: _int | Sequence[_int] | None = 0,
+    stride: _int | Sequence[_int] | None = 1,
+) -> Tensor:
+    """Columns added up where unfold takes them from: its transpose."""
+
 def gelu(input: Tensor, approximate: str = 'none', *, out: Any = None) -> Tensor:
     """input times the normal distribution's cumulative probability of it."""
+
+def glu(input: Tensor, dim: _int = -1, *, out: Any = None) -> Tensor:
+    """The first half along dim times sigmoid of the second (Dauphin et al. 2017)."""
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = 'bilinear',
+    padding_mode: str = 'zeros',
+    align_corners: Any = None,
+) -> Tensor:
+    """The image at places given as (x, y) or (x, y, z) from -1 to 1 (Jaderberg et al. 2015).
+
+    Args:
+        input: ``[batch, channels, (depth,) height, width]``.
+        grid: ``[batch, *out, 2 or 3]``.
+        mode: "bilinear", "nearest" or "bicubic".
+        padding_mode: what lies outside: "zeros", the "border"'s pixels, or a "reflection".
+        align_corners: whether -1 and 1 are the centres of the corner pixels, not their edges.
+
+    Returns:
+        ``[batch, channels, *out]``.
+    """
 
 def group_norm(
     input: Tensor,
@@ -387,6 +448,17 @@ def group_norm(
 ) -> Tensor:
     """Shift and scale each group of channels of each example to mean 0 and variance 1, then apply
     weight and bias.
+    """
+
+def gumbel_softmax(
+    logits: Tensor,
+    tau: Tensor | _Number = 1,
+    hard: _bool = False,
+    eps: Tensor | _Number = 1e-10,
+    dim: _int = -1,
+) -> Tensor:
+    """A sample of the Gumbel-softmax distribution (Jang et al. 2017); hard: one-hot, with the
+    gradient of the soft sample.
     """
 
 def hardshrink(input: Tensor, lambd: Tensor | _Number = 0.5, *, out: Any = None) -> Tensor:
@@ -421,6 +493,26 @@ def instance_norm(
 ) -> Tensor:
     """Shift and scale each channel of each example to mean 0 and variance 1, then apply weight and
     bias (Ulyanov et al. 2016). Without use_input_stats the running statistics are taken.
+    """
+
+def interpolate(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: Any = None,
+    mode: str = 'nearest',
+    align_corners: Any = None,
+    recompute_scale_factor: Any = None,
+    antialias: _bool = False,
+) -> Tensor:
+    """Resize ``[batch, channels, *sizes]`` to ``size``, or by ``scale_factor``.
+
+    Args:
+        mode: "nearest", "nearest-exact", "linear" (one dim), "bilinear" (two), "trilinear" (three),
+            "bicubic" (two) or "area" (means of parts).
+        align_corners: whether the centres of the corner pixels stay in place, rather than the
+            corners of these pixels.
+        recompute_scale_factor: whether places are computed from the sizes, not from scale_factor.
+        antialias: whether the filter widens when the image shrinks.
     """
 
 def l1_loss(
@@ -670,6 +762,21 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability of the target class."""
 
+def pad(
+    input: Tensor,
+    pad: Any,
+    mode: str = 'constant',
+    value: Tensor | _Number | None = None,
+) -> Tensor:
+    """Add elements at both ends of dims.
+
+    Args:
+        pad: (before, after) of the last dim, then of the one before it, and so on; negative numbers
+            cut elements off.
+        mode: "constant" adds value (0 if it is None), "reflect" mirrors without repeating the edge,
+            "replicate" repeats the edge, "circular" continues at the other end.
+    """
+
 def pairwise_distance(
     x1: Tensor | _Number,
     x2: Tensor | _Number,
@@ -681,6 +788,15 @@ def pairwise_distance(
 
 def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
     """The distances between all pairs of rows, one after another."""
+
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """Groups of r * r channels as blocks of r by r pixels (Shi et al. 2016)."""
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """Blocks of r by r pixels as groups of r * r channels: the inverse of pixel_shuffle."""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """The input where it is positive, else weight (one for all, or for each channel) times it."""
 
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else 0."""
@@ -698,6 +814,17 @@ def rms_norm(
     eps: Tensor | _Number | None = None,
 ) -> Tensor:
     """Scale by the root of the mean square over the last dims."""
+
+def rrelu(
+    input: Tensor,
+    lower: Any = 0.125,
+    upper: Any = 0.3333333333333333,
+    training: _bool = False,
+    inplace: _bool = False,
+) -> Tensor:
+    """The input where it is positive, else a slope times it: one drawn for each element between
+    lower and upper while training, and their mean otherwise (Xu et al. 2015).
+    """
 
 def rrelu_(
     input: Tensor,
@@ -783,3 +910,37 @@ def threshold(
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """`threshold` in place."""
+
+def unfold(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    dilation: _int | Sequence[_int] | None = 1,
+    padding: _int | Sequence[_int] | None = 0,
+    stride: _int | Sequence[_int] | None = 1,
+) -> Tensor:
+    """Each block of an image as a column: ``[batch, channels, h, w]`` gives ``[batch, channels *
+    kernel elements, blocks]``.
+    """
+
+def upsample(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: Any = None,
+    mode: str = 'nearest',
+    align_corners: Any = None,
+) -> Tensor:
+    """interpolate, under its older name."""
+
+def upsample_bilinear(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: Any = None,
+) -> Tensor:
+    """interpolate with mode "bilinear" and aligned corners."""
+
+def upsample_nearest(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: Any = None,
+) -> Tensor:
+    """interpolate with mode "nearest"."""
