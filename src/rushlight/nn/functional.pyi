@@ -751,6 +751,40 @@ def mse_loss(
 ) -> Tensor:
     """The squared difference."""
 
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: _int,
+    num_heads: _int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: _bool,
+    dropout_p: Tensor | _Number,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: _bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: _bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: _bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: _bool = True,
+    is_causal: _bool = False,
+) -> Tensor:
+    """Project query, key and value, attend with ``num_heads`` heads, project the result (Vaswani et
+    al. 2017, section 3.2.2).
+
+    Sequences are ``[length, batch, features]`` or ``[length, features]``. Bool masks are true where
+    a key is left out. Returns the result and the weights (None unless need_weights).
+    """
+
 def nll_loss(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -761,6 +795,16 @@ def nll_loss(
     reduction: str = 'mean',
 ) -> Tensor:
     """Minus the log-probability of the target class."""
+
+def normalize(
+    input: Tensor,
+    p: Any = 2.0,
+    dim: _int | Sequence[_int] | None = 1,
+    eps: Tensor | _Number = 1e-12,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The input divided by its norm of order p over dim, or by eps if the norm is less."""
 
 def pad(
     input: Tensor,
