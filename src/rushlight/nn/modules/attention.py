@@ -147,7 +147,7 @@ class MultiheadAttention(Module):
         batched = query.dim() == 3
         if self.batch_first and batched:
             query, key, value = _swapped(query, key, value)
-        masks = {
+        masks: dict[str, Any] = {
             "key_padding_mask": _as_additive(key_padding_mask, query, "key_padding_mask"),
             "attn_mask": _as_additive(attn_mask, query, "attn_mask"),
         }
