@@ -19,8 +19,8 @@ class RemovableHandle:
     __slots__ = ("__weakref__", "_hooks", "_extra", "id")
     _ids = itertools.count()
 
-    def __init__(self, hooks: MutableMapping[int, Any], *, extra_dict: Any = None) -> None:
-        self._hooks = weakref.ref(hooks)
+    def __init__(self, hooks_dict: MutableMapping[int, Any], *, extra_dict: Any = None) -> None:
+        self._hooks = weakref.ref(hooks_dict)
         self.id = next(RemovableHandle._ids)
         extras = extra_dict if isinstance(extra_dict, (list, tuple)) else [extra_dict]
         self._extra = tuple(weakref.ref(extra) for extra in extras if extra is not None)

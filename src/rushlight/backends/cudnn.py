@@ -35,6 +35,7 @@ def flags(
     deterministic: bool = False,
     allow_tf32: bool = True,
     fp32_precision: str = "none",
+    depthwise_kernel: str = "auto",
 ) -> Iterator[None]:
     """Set the switches in a ``with`` block."""
     values = {

@@ -18,16 +18,21 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str | Callable[..., Any] = "inductor",
+    backend: str | Callable[..., Any] | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
     """A function or module as it is: it runs eagerly, operator by operator.
 
     Args:
         model: the function or module; None: a decorator is returned.
-        fullgraph, dynamic, backend, mode, options, disable: accepted.
+        fullgraph, dynamic, backend, mode, options, name, disable, recompile_limit,
+            isolate_recompiles, shapes_spec: accepted.
 
     Raises:
         RuntimeError: if both mode and options are given, or model cannot be called.
