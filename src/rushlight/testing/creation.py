@@ -54,14 +54,15 @@ def make_tensor(
             "`requires_grad=True` is only supported for floating point and complex dtypes, but "
             f"got dtype={dtype}"
         )
+    gaps = noncontiguous and math.prod(sizes) > 1
+    drawn_sizes = (*sizes[:-1], 2 * sizes[-1]) if gaps else sizes
     start, end = bounds(dtype, low, high)
     if dtype.is_integral:
-        result = randint.operator(start, end, sizes, dtype=dtype)
+        result = randint.operator(start, end, drawn_sizes, dtype=dtype)
     else:
-        result = drawn(sizes, dtype, start, end)
-    if noncontiguous and result.numel() > 1:
-        wide = empty.operator((*sizes[:-1], 2 * sizes[-1]), dtype=dtype)
-        result = wide[..., ::2].copy_(result)
+        result = drawn(drawn_sizes, dtype, start, end)
+    if gaps:
+        result = result[..., 1::2]
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:
