@@ -32,6 +32,7 @@ FAMILIES = (
     "creation",
     "indexing",
     "gathering",
+    "scatter_reductions",
     "nonzero",
     "subscripts",
     "regions",
@@ -41,6 +42,7 @@ FAMILIES = (
     "linear_algebra",
     "products",
     "einsum",
+    "copies",
     "normalization",
     "windows",
     "convolution_maps",
@@ -62,6 +64,7 @@ FAMILIES = (
     "losses",
     "random",
     "sampling",
+    "distributions",
     "dropout",
     "optimization",
 )

@@ -22,7 +22,7 @@ from .record import Operand, Tensor, composite, op
 from .samples import Draw, calls
 
 
-def _check_index(name: str, input: Traced, dim: int, index: Traced, source: Any = None) -> None:
+def check_index(name: str, input: Traced, dim: int, index: Traced, source: Any = None) -> None:
     if numel(index.shape) == 0:
         return
     if index.dtype not in (dtypes.int64, dtypes.int32):
@@ -58,7 +58,7 @@ def _as_index(index: Traced) -> Traced:
     return build.convert(index, dtypes.int64)
 
 
-def _one_dim(x: Traced) -> Traced:
+def one_dim(x: Traced) -> Traced:
     return x if x.ndim else build.reshape(x, (1,))
 
 
@@ -79,17 +79,17 @@ _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 def gather(input, dim: int, index: Tensor, *, sparse_grad: bool = False):
     """The elements at ``index`` along dim."""
     dim = normalize_dim(dim, input.ndim)
-    _check_index("gather", input, dim, index)
+    check_index("gather", input, dim, index)
     if numel(index.shape) == 0:
         flat = build.reshape(input, (numel(input.shape),))
         return build.reshape(build.slice_(flat, 0, 0, 1, 0), index.shape)
-    result = gather_at(_one_dim(input), _as_index(_one_dim(index)), dim)
+    result = gather_at(one_dim(input), _as_index(one_dim(index)), dim)
     return build.reshape(result, index.shape)
 
 
 def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, source: Any) -> Traced:
     dim = normalize_dim(dim, input.ndim)
-    _check_index(name, input, dim, index, source)
+    check_index(name, input, dim, index, source)
     if isinstance(source, Traced) and not source.weak and source.dtype is not input.dtype:
         raise RuntimeError(
             f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and "
@@ -97,15 +97,15 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
         )
     if numel(index.shape) == 0:
         return input
-    index = _as_index(_one_dim(index))
+    index = _as_index(one_dim(index))
     if build.is_number(source):
         number = build.fitting(source, input.dtype, input.context)
         source = build.full(index.shape, number, input.dtype)
-    source = _one_dim(source)
+    source = one_dim(source)
     for each in range(source.ndim):
         if not same(source.shape[each], index.shape[each]):
             source = build.slice_(source, each, 0, 1, index.shape[each])
-    return build.reshape(record.apply(_one_dim(input), index, source, dim=dim), input.shape)
+    return build.reshape(record.apply(one_dim(input), index, source, dim=dim), input.shape)
 
 
 @composite(
@@ -158,7 +158,7 @@ def expand_index(index: Traced, shape: Sequence[Any], dim: int) -> Traced:
     )
 
 
-def _vector_index(name: str, index: Traced) -> Traced:
+def vector_index(name: str, index: Traced) -> Traced:
     if index.ndim > 1:
         raise IndexError(
             f"{name}(): Index is supposed to be a vector, but got shape {list(index.shape)}"
@@ -167,7 +167,7 @@ def _vector_index(name: str, index: Traced) -> Traced:
         raise RuntimeError(
             f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
         )
-    return _as_index(_one_dim(index))
+    return _as_index(one_dim(index))
 
 
 @composite(
@@ -182,9 +182,9 @@ def _vector_index(name: str, index: Traced) -> Traced:
 def index_select(input, dim: int, index: Tensor):
     """The positions in a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
-    index = _vector_index("index_select", index)
+    index = vector_index("index_select", index)
     if not input.ndim:
-        return build.reshape(gather_primitive.apply(_one_dim(input), index, dim=0), ())
+        return build.reshape(gather_primitive.apply(one_dim(input), index, dim=0), ())
     return gather_primitive.apply(input, expand_index(index, input.shape, dim), dim=dim)
 
 
@@ -235,8 +235,8 @@ def index_fill(input, dim: int, index: Tensor, value: Operand):
             f"{value.ndim} dimension(s)."
         )
     dim = normalize_dim(dim, input.ndim)
-    index = _vector_index("index_fill", index)
-    size = _one_dim(input).shape[dim]
+    index = vector_index("index_fill", index)
+    size = one_dim(input).shape[dim]
     hit = index_put_primitive.apply(
         build.full((size,), False, dtypes.bool),
         build.full(index.shape, True, dtypes.bool),
@@ -255,10 +255,10 @@ def _at_positions(
 ) -> Traced:
     """input with source at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
-    index = _vector_index(name, index)
+    index = vector_index(name, index)
     if not input.ndim and index.shape[0] != 1 and name == "index_add":
         raise IndexError("Dimension specified as 0 but tensor has no dimensions (in index_add)")
-    whole = _one_dim(input)
+    whole = one_dim(input)
     index = expand_index(index, whole.shape, dim)
     if not source.ndim and not input.ndim:
         source = build.expand(source, index.shape)

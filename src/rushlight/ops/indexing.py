@@ -21,7 +21,7 @@ class IndexOutOfRange(IndexError, RuntimeError):
     """An index out of range: PyTorch raises the one or the other, depending on the operator."""
 
 
-def _places(index: Any, dim: int, size: int) -> tuple:
+def places_along(index: Any, dim: int, size: int) -> tuple:
     """NumPy indices for torch's gather and scatter; IndexOutOfRange if one is."""
     wrong = (index < 0) | (index >= size)
     if wrong.any():
@@ -34,14 +34,14 @@ def _places(index: Any, dim: int, size: int) -> tuple:
 
 
 def _gather_arrays(x: Any, index: Any, dim: int) -> Any:
-    return x[_places(index, dim, x.shape[dim])] if index.ndim else x
+    return x[places_along(index, dim, x.shape[dim])] if index.ndim else x
 
 
 def _scatter_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
     if not index.ndim:
         return source
     result = x.copy()
-    result[_places(index, dim, x.shape[dim])] = source
+    result[places_along(index, dim, x.shape[dim])] = source
     return result
 
 
@@ -49,7 +49,7 @@ def _scatter_add_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
     if not index.ndim:
         return x + source
     result = x.copy()
-    numpy.add.at(result, _places(index, dim, x.shape[dim]), source)
+    numpy.add.at(result, places_along(index, dim, x.shape[dim]), source)
     return result
 
 
@@ -119,7 +119,7 @@ def _scatter_multiply_arrays(x: Any, index: Any, source: Any, dim: int) -> Any:
     if not index.ndim:
         return x * source
     result = x.copy()
-    numpy.multiply.at(result, _places(index, dim, x.shape[dim]), source)
+    numpy.multiply.at(result, places_along(index, dim, x.shape[dim]), source)
     return result
 
 

@@ -92,7 +92,7 @@ def unbind(input: Tensor, dim: int = 0):
     """Each position along a dim."""
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return tuple(
         select_dim(input, dim, index) for index in range(concrete_size(input.shape[dim], "unbind"))
     )

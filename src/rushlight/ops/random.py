@@ -100,20 +100,24 @@ def _box_muller_blocks(uniform: Any) -> Any:
     return numpy.concatenate([radius * numpy.cos(angle), radius * numpy.sin(angle)], axis=1)
 
 
-def _few_normals(generator: Any, count: int) -> Any:
-    """By pairs in double precision; the generator keeps the second number of the last pair."""
-    result = numpy.empty(count, numpy.float64)
-    for position in range(count):
-        kept = generator.next_normal
-        if kept is not None:
-            result[position] = kept
-            generator.next_normal = None
-            continue
-        angle, radius = _uniform_arrays(generator, 2, True)
-        radius = math.sqrt(-2 * math.log1p(-radius))
-        result[position] = radius * math.cos(2 * math.pi * angle)
-        generator.next_normal = radius * math.sin(2 * math.pi * angle)
-    return result
+def paired_normals(shape: Sequence[int], generator: Any) -> Any:
+    """Normal numbers by pairs in double precision; the generator keeps the second number of the
+    last pair.
+    """
+    count = math.prod(shape)
+    result = numpy.empty(count + 2, numpy.float64)
+    first = 0
+    if count and generator.next_normal is not None:
+        result[0], first = generator.next_normal, 1
+        generator.next_normal = None
+    pairs = (count - first + 1) // 2
+    angle, radius = _uniform_arrays(generator, 2 * pairs, True).reshape(pairs, 2).T
+    angle, radius = 2 * math.pi * angle, numpy.sqrt(-2 * numpy.log1p(-radius))
+    result[first : first + 2 * pairs : 2] = radius * numpy.cos(angle)
+    result[first + 1 : first + 1 + 2 * pairs : 2] = radius * numpy.sin(angle)
+    if first + 2 * pairs > count:
+        generator.next_normal = float(result[count])
+    return result[:count].reshape(shape)
 
 
 def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
@@ -123,7 +127,7 @@ def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
         return parts[..., 0] + 1j * parts[..., 1]
     count = math.prod(shape)
     if count < 16:
-        return _few_normals(generator, count).reshape(shape)
+        return paired_normals(shape, generator)
     double = dtype is dtypes.float64
     whole = count - count % 16
     # The last count % 16 numbers are drawn, though replaced below, except in half precision.
@@ -147,6 +151,20 @@ def normal_arrays(shape: Sequence[int], dtype: DType, generator: Any) -> Any:
 )
 def normal_numbers(shape, dtype, generator):
     """Standard normal numbers from a generator (None: the default one)."""
+
+
+@primitive(
+    Host(
+        lambda environment, shape, generator: [(dtypes.float64, tuple(shape), False)], impure=True
+    ),
+    name="paired_normal_numbers",
+    random=True,
+    derivative=NONE,
+    reference=paired_normals,
+    batch=unsupported("drawing normal numbers has no inputs to batch over"),
+)
+def paired_normal_numbers(shape, generator):
+    """Standard normal numbers, each pair of two draws."""
 
 
 def _permutation_arrays(length: int, generator: Any) -> Any:
@@ -462,9 +480,7 @@ def log_normal_(
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     dtype = floating_dtype(self.dtype, "log_normal_")
-    numbers = normal_numbers.apply(
-        shape=tuple(self.shape), dtype=dtypes.float64, generator=generator
-    )
+    numbers = paired_normal_numbers.apply(shape=tuple(self.shape), generator=generator)
     return build.convert(op.exp(numbers * std + mean), dtype)
 
 

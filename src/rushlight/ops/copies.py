@@ -1,0 +1,117 @@
+"""Copies of views: forms of the view operators whose results share no memory, and views as complex
+numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..graph.trace import METHODS, Traced
+from ..promotion import scalar_type_name
+from . import build
+from .record import FUNCTIONS, Record, Tensor, composite, op
+from .samples import Draw, calls
+
+
+def _copies(result: Any) -> Any:
+    if isinstance(result, tuple | list):
+        return tuple(build.contiguous(each) for each in result)
+    return build.contiguous(result)
+
+
+def _copy(view: str, methods: tuple[str, ...] = ()) -> None:
+    record: Record = FUNCTIONS.get(view) or METHODS[view]
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        return _copies(record(*args, **kwargs))
+
+    body.__signature__ = record.signature  # type: ignore[attr-defined]
+    body.__doc__ = f"``{view}`` with results of their own memory."
+    composite(names=[f"{view}_copy"], methods=list(methods), out=True)(body)
+
+
+for _view in (
+    "as_strided",
+    "detach",
+    "diagonal",
+    "expand",
+    "permute",
+    "select",
+    "split",
+    "split_with_sizes",
+    "squeeze",
+    "t",
+    "transpose",
+    "unbind",
+    "unfold",
+    "unsqueeze",
+    "view",
+):
+    _copy(_view)
+_copy("narrow", ("narrow_copy",))
+
+
+@composite(names=["alias_copy"], methods=[], out=True, samples=calls((Draw((2, 3)),)))
+def alias_copy(input: Tensor):
+    """A copy."""
+    return build.contiguous(input)
+
+
+@composite(names=["unsafe_split"], samples=calls((Draw((5, 2)), 2)))
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0):
+    """``split`` with results of their own memory."""
+    return _copies(op.split(tensor, split_size, dim))
+
+
+@composite(names=["unsafe_split_with_sizes"], samples=calls((Draw((5, 2)), (1, 4))))
+def unsafe_split_with_sizes(input: Tensor, split_sizes: tuple, dim: int = 0):
+    """``split`` by sizes with results of their own memory."""
+    return _copies(op.split(input, split_sizes, dim))
+
+
+@composite(names=["unsafe_chunk"], samples=calls((Draw((5, 2)), 3)))
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0):
+    """``chunk`` with results of their own memory."""
+    return _copies(op.chunk(input, chunks, dim))
+
+
+# ---------------------------------------------------------------- complex numbers as pairs
+
+
+def _parts(input: Traced, name: str) -> Traced:
+    if not input.dtype.is_complex:
+        raise RuntimeError(f"{name} is only supported for complex tensors, not {input.dtype}")
+    return op.stack([op.real(input), op.imag(input)], -1)
+
+
+@composite(
+    names=["view_as_real", "view_as_real_copy"],
+    methods=[],
+    samples=lambda dtype: calls((Draw((2, 3)),), (Draw(()),))(dtype),
+)
+def view_as_real(input: Tensor):
+    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
+    return _parts(input, "view_as_real")
+
+
+@composite(
+    names=["view_as_complex", "view_as_complex_copy"],
+    methods=[],
+    samples=calls((Draw((3, 2)),), (Draw((2,)),)),
+)
+def view_as_complex(input: Tensor):
+    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+    if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of scalar type: {scalar_type_name(input.dtype)}"
+        )
+    if not input.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions (in view_as_complex)")
+    if input.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, not {input.shape[-1]} (in "
+            "view_as_complex)"
+        )
+    return op.complex(op.select(input, -1, 0), op.select(input, -1, 1))
