@@ -62,9 +62,12 @@ FAMILIES = (
     "activations",
     "gates",
     "losses",
+    "regression_losses",
+    "margin_losses",
     "random",
     "sampling",
     "distributions",
+    "gates",
     "dropout",
     "optimization",
 )

@@ -50,7 +50,7 @@ def mse_loss(
     weight=None,
 ):
     """The squared difference."""
-    difference = _difference(input, target, "mse_loss")
+    difference = difference_of(input, target, "mse_loss")
     loss = difference * difference
     if weight is not None:
         loss = loss * weight
@@ -69,7 +69,7 @@ def l1_loss(
     weight=None,
 ):
     """The absolute difference."""
-    loss = op.abs(build.kept(_difference(input, target, "l1_loss")))
+    loss = op.abs(build.kept(difference_of(input, target, "l1_loss")))
     if weight is not None:
         loss = loss * weight
         if reduction_of(reduction, size_average, reduce) == "mean":
@@ -77,7 +77,7 @@ def l1_loss(
     return reduced(loss, reduction_of(reduction, size_average, reduce))
 
 
-def _difference(input: Traced, target: Traced, name: str) -> Traced:
+def difference_of(input: Traced, target: Traced, name: str) -> Traced:
     if len(input.shape) != len(target.shape) or tuple(input.shape) != tuple(target.shape):
         import warnings
 
