@@ -42,7 +42,7 @@ def margin_ranking_loss(
             f"input1: {list(input1.shape)}, input2: {list(input2.shape)}, target: "
             f"{list(target.shape)} "
         )
-    return reduced(op.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    return reduced(op.clamp_min(-target * (input1 - input2) + margin * 1.0, 0), reduction)
 
 
 @composite(
@@ -60,7 +60,7 @@ def hinge_embedding_loss(
 ):
     """The input where the target is 1; max(margin - input, 0) where it is -1."""
     reduction = reduction_of(reduction, size_average, reduce)
-    apart = op.clamp_min(margin - input, 0)
+    apart = op.clamp_min(build.full_like(input, margin) - input, 0)
     zero = build.full((), 0, apart.dtype)
     loss = op.where(target != 1, apart, zero) + op.where(target != -1, input, zero)
     return reduced(loss, reduction)
@@ -80,6 +80,7 @@ def soft_margin_loss(
 ):
     """log(1 + exp(-target * input))"""
     reduction = reduction_of(reduction, size_average, reduce)
+    refuse_unless_floating("soft_margin_loss", input)
     return reduced(op.log1p(op.exp(-target * input)), reduction)
 
 
@@ -133,7 +134,7 @@ def _check_triplet(anchor: Traced, positive: Traced, negative: Traced, margin: A
 @composite(
     names=["nn.functional.triplet_margin_loss", "triplet_margin_loss"],
     methods=[],
-    samples=loss_samples(_VECTORS, _VECTORS, _VECTORS),
+    samples=loss_samples(*[Draw((3, 4), 0, 4)] * 3),
 )
 def triplet_margin_loss(
     anchor,
@@ -160,6 +161,14 @@ def triplet_margin_loss(
 
 
 # ---------------------------------------------------------------- classes
+
+
+def _refuse_half(name: str, input: Traced) -> None:
+    """NotImplementedError for dtypes other than float32 and float64."""
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
 
 
 def _rows(input: Traced, target: Traced, name: str) -> tuple[Traced, Traced, bool]:
@@ -197,7 +206,7 @@ def multi_margin_loss(
     reduction = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    refuse_unless_floating("multi_margin_loss", input)
+    _refuse_half("multi_margin_loss", input)
     x, y, single = _rows(input, target, "multi_margin_loss")
     y = op.reshape(y, (-1,))
     count, classes = x.shape
@@ -243,7 +252,7 @@ def multilabel_margin_loss(
     max(1 - input[target] + input, 0), over the number of classes.
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    refuse_unless_floating("multilabel_margin_loss", input)
+    _refuse_half("multilabel_margin_loss", input)
     x, y, single = _rows(input, target, "multilabel_margin_loss")
     if target.ndim != input.ndim or tuple(y.shape) != tuple(x.shape):
         raise RuntimeError(

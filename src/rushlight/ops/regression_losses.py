@@ -167,17 +167,11 @@ def binary_cross_entropy_with_logits(
             f"Target size ({list(target.shape)}) must be the same as input size "
             f"({list(input.shape)}) (in binary_cross_entropy_with_logits)"
         )
-    log_sigmoid = _log_sigmoid(input)
+    log_sigmoid = getattr(op, "nn.functional.logsigmoid")(input)
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
     loss = (1 - target) * input - log_sigmoid
     return reduced(loss if weight is None else loss * weight, reduction)
-
-
-def _log_sigmoid(x: Traced) -> Traced:
-    if x.dtype.is_floating_point:
-        return getattr(op, "nn.functional.logsigmoid")(x)
-    return -op.log1p(op.exp(-x))
 
 
 @composite(
@@ -296,6 +290,7 @@ def gaussian_nll_loss(
         var = build.full_like(input, var)
     elif var.dtype.is_complex:
         raise RuntimeError("gaussian_nll_loss: var must be real")
+    refuse_unless_floating("gaussian_nll_loss", input, var)
     var = _fitting_variance(input, var)
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not valid")

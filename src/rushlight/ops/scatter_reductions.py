@@ -144,6 +144,15 @@ def _reduced_into(
     return total / build.convert(count, input.dtype)
 
 
+def _refuse(name: str, input: Traced, how: str) -> None:
+    """NotImplementedError for means of bools and extremes of complex numbers."""
+    is_mean_of_bools = how == "mean" and input.dtype is dtypes.bool
+    if is_mean_of_bools or (how in ("amax", "amin") and input.dtype.is_complex):
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
+
+
 _INDEX = Draw((2, 3), 0, 2, dtype=dtypes.int64)
 
 
@@ -179,11 +188,7 @@ def scatter_reduce(
             "scatter(): Expected self.dtype to be equal to src.dtype, got "
             f"{input.dtype} and {src.dtype}"
         )
-    if input.dtype.is_complex and reduce in ("amax", "amin"):
-        raise NotImplementedError(
-            f'"scatter_gather_tensor_cpu_reduce_{reduce}" not implemented for '
-            f"'{scalar_type_name(input.dtype)}'"
-        )
+    _refuse(f"scatter_gather_tensor_cpu_reduce_{reduce}", input, reduce)
     if numel(index.shape) == 0:
         return build.contiguous(input)
     whole, places, source = (one_dim(x) for x in (input, index, src))
@@ -218,6 +223,7 @@ def index_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
+    _refuse(f"index_reduce_{reduce}", input, reduce)
     dim = normalize_dim(dim, input.ndim)
     positions = vector_index("index_reduce", index)
     if source.dtype is not input.dtype:
