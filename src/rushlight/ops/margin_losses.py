@@ -80,7 +80,8 @@ def soft_margin_loss(
 ):
     """log(1 + exp(-target * input))"""
     reduction = reduction_of(reduction, size_average, reduce)
-    refuse_unless_floating("soft_margin_loss", input)
+    if not input.dtype.is_complex:
+        refuse_unless_floating("soft_margin_loss", input)
     return reduced(op.log1p(op.exp(-target * input)), reduction)
 
 

@@ -224,6 +224,11 @@ def index_reduce(
             f"{reduce}."
         )
     _refuse(f"index_reduce_{reduce}", input, reduce)
+    if not include_self and (input.dtype.is_complex or input.dtype is dtypes.bool):
+        raise NotImplementedError(
+            '"index_reduce_func_exclude_input_init" not implemented for '
+            f"'{scalar_type_name(input.dtype)}'"
+        )
     dim = normalize_dim(dim, input.ndim)
     positions = vector_index("index_reduce", index)
     if source.dtype is not input.dtype:
