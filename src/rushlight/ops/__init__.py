@@ -60,7 +60,6 @@ FAMILIES = (
     "multihead",
     "embeddings",
     "activations",
-    "gates",
     "losses",
     "regression_losses",
     "margin_losses",
@@ -68,6 +67,7 @@ FAMILIES = (
     "sampling",
     "distributions",
     "gates",
+    "one_hot",
     "dropout",
     "optimization",
 )

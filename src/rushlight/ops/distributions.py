@@ -1,4 +1,4 @@
-"""Draws from distributions of counts: multinomial, poisson, binomial, in PyTorch's streams."""
+"""Draws from distributions of counts: poisson, binomial, in PyTorch's streams."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy
 
-from .. import dtypes
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
 from .conversion import overwritten
 from .kinds import Host
 from .random import draw_bits
-from .record import NONE, Generator, Size, Tensor, composite, op, primitive, unsupported
+from .record import NONE, Generator, Tensor, composite, op, primitive, unsupported
 
 _NO_BATCH = unsupported("draws of counts have no batching rule; use randomness outside of vmap")
 
@@ -28,78 +27,6 @@ def _doubles(generator: Any, count: int) -> Any:
 
 def _uniform(generator: Any) -> Callable[[], float]:
     return lambda: float(_doubles(generator, 1)[0])
-
-
-# ---------------------------------------------------------------- multinomial
-
-
-def _check_probabilities(p: Any) -> None:
-    if not (numpy.isfinite(p) & (p >= 0)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if (p.sum(axis=-1) <= 0).any():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-
-
-def _multinomial_arrays(p: Any, count: int, replacement: bool, generator: Any) -> Any:
-    _check_probabilities(p)
-    if not replacement or count == 1:
-        # The greatest of p / e for exponential numbers e is the first with probability p.
-        waits = -numpy.log1p(-_doubles(generator, p.size)).reshape(p.shape)
-        ratio = p / waits.astype(p.dtype)
-        return numpy.argsort(-ratio, axis=-1, kind="stable")[..., :count]
-    rows = p.reshape(-1, p.shape[-1])
-    draws = _doubles(generator, len(rows) * count).reshape(len(rows), count)
-    result = numpy.empty((len(rows), count), numpy.int64)
-    for row, (probabilities, draw) in enumerate(zip(rows, draws, strict=True)):
-        cumulative = numpy.cumsum(probabilities, dtype=p.dtype)
-        if not 0.99999 <= cumulative[-1] <= 1.00001:
-            cumulative /= cumulative[-1]
-        cumulative[-1] = 1
-        result[row] = numpy.searchsorted(cumulative, draw)
-    return result.reshape(*p.shape[:-1], count)
-
-
-@primitive(
-    Host(
-        lambda environment, p, count, replacement, generator: [
-            (dtypes.int64, (*p.shape[:-1], count), False)
-        ],
-        impure=True,
-    ),
-    name="multinomial",
-    random=True,
-    derivative=NONE,
-    batch=_NO_BATCH,
-    reference=_multinomial_arrays,
-)
-def multinomial_primitive(p, count, replacement, generator):
-    """Indices drawn with the probabilities of each row."""
-
-
-@composite(names=["multinomial"], random=True, out="exact")
-def multinomial(
-    input, num_samples: Size, replacement: bool = False, *, generator: Generator = None
-):
-    """Indices drawn with probabilities in proportion to the elements of each row, with or without
-    replacement.
-    """
-    if not input.dtype.is_floating_point:
-        raise RuntimeError(
-            "multinomial only supports floating-point dtypes for input, got: "
-            f"{scalar_type_name(input.dtype)}"
-        )
-    if input.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {input.ndim} (in multinomial)")
-    if num_samples <= 0:
-        raise RuntimeError(f"cannot sample n_sample <= 0 samples: {num_samples} (in multinomial)")
-    if not replacement and num_samples > input.shape[-1]:
-        raise RuntimeError(
-            f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
-            f"{num_samples} of {input.shape[-1]} (in multinomial)"
-        )
-    return multinomial_primitive.apply(
-        input, count=num_samples, replacement=replacement, generator=generator
-    )
 
 
 # ---------------------------------------------------------------- poisson
