@@ -346,6 +346,9 @@ def addr_(
 def adjoint(input: Tensor) -> Tensor:
     """The last two dims exchanged, conjugated."""
 
+def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """A copy."""
+
 def all(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -493,6 +496,27 @@ def as_strided(
     contiguous.
     """
 
+def as_strided_copy(
+    input: Tensor,
+    size: _int | Sequence[_int],
+    stride: _int,
+    storage_offset: _int = 0,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``as_strided`` with results of their own memory."""
+
+def as_strided_scatter(
+    input: Tensor | _Number,
+    src: Tensor | _Number,
+    size: _int | Sequence[_int],
+    stride: _int,
+    storage_offset: _int = 0,
+) -> Tensor:
+    """input with the elements of src at those that as_strided gives, input's memory being taken as
+    contiguous.
+    """
+
 def asin(input: Tensor, *, out: Any = None) -> Tensor:
     """The inverse sine."""
 
@@ -599,6 +623,9 @@ def bincount(input: Tensor, weights: Tensor | _Number | None = None, minlength: 
     """How often each of the numbers 0, 1, ... occurs in a vector, or the sum of the weights there;
     the result has at least minlength elements.
     """
+
+def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
+    """Numbers of successes in ``count`` trials, each of probability ``prob``."""
 
 def bitwise_and(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The bits set in both."""
@@ -974,6 +1001,17 @@ def cosh(input: Tensor, *, out: Any = None) -> Tensor:
 def cosh_(input: Tensor) -> Tensor:
     """The hyperbolic cosine."""
 
+def cosine_embedding_loss(
+    input1: Tensor | _Number,
+    input2: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """1 - cos(input1, input2) where the target is 1; max(cos - margin, 0) where it is -1."""
+
 def cosine_similarity(
     x1: Tensor | _Number,
     x2: Tensor | _Number,
@@ -1041,6 +1079,9 @@ def deg2rad_(input: Tensor) -> Tensor:
 def detach(input: Tensor) -> Tensor:
     """The same values without a gradient."""
 
+def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """``detach`` with results of their own memory."""
+
 def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
     """The matrix with a vector on a diagonal, or a matrix's diagonal."""
 
@@ -1052,6 +1093,16 @@ def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
 
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal over two dims, which comes last."""
+
+def diagonal_copy(
+    input: Tensor,
+    offset: _int = 0,
+    dim1: _int = 0,
+    dim2: _int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``diagonal`` with results of their own memory."""
 
 def diagonal_scatter(
     input: Tensor | _Number,
@@ -1206,6 +1257,14 @@ def exp2_(input: Tensor) -> Tensor:
 
 def exp_(input: Tensor) -> Tensor:
     """e raised to each element."""
+
+def expand_copy(
+    input: Tensor,
+    *size: _int | Sequence[_int],
+    implicit: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """``expand`` with results of their own memory."""
 
 def expm1(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(input) - 1, accurate near zero."""
@@ -1397,6 +1456,16 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
 def heaviside_(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative numbers, 1 for positive ones, and values at zero."""
 
+def hinge_embedding_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 1.0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The input where the target is 1; max(margin - input, 0) where it is -1."""
+
 def histc(
     input: Tensor,
     bins: _int = 100,
@@ -1531,6 +1600,33 @@ def index_put_(
 ) -> Tensor:
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
 
+def index_reduce(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: _bool = True,
+    out: Any = None,
+) -> Tensor:
+    """input with the slices of source multiplied, averaged or compared with those at the positions
+    of a 1-d index along dim.
+    """
+
+def index_reduce_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: _bool = True,
+) -> Tensor:
+    """input with the slices of source multiplied, averaged or compared with those at the positions
+    of a 1-d index along dim.
+    """
+
 def index_select(input: Tensor | _Number, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The positions in a 1-d index along dim."""
 
@@ -1575,6 +1671,18 @@ def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
 
 def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part is zero."""
+
+def kl_div(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str | _int = 'mean',
+    log_target: _bool = False,
+) -> Tensor:
+    """The Kullback-Leibler divergence of targets (probabilities, or their logarithms) from
+    log-probabilities; "batchmean" divides the sum by the batch's size.
+    """
 
 def kron(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The Kronecker product: blocks of other, one for each element of input."""
@@ -1750,6 +1858,17 @@ def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def lt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
+def margin_ranking_loss(
+    input1: Tensor | _Number,
+    input2: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """margin - target * (input1 - input2), but at least 0: the target 1 wants input1 greater."""
+
 def masked_fill(input: Tensor | _Number, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
     """The input with value where the mask is true."""
 
@@ -1759,6 +1878,12 @@ def masked_fill_(
     value: Tensor | _Number,
 ) -> Tensor:
     """The input with value where the mask is true."""
+
+def masked_scatter(input: Tensor | _Number, mask: Tensor, source: Tensor) -> Tensor:
+    """input with the elements of source, one after another, where the mask is true."""
+
+def masked_scatter_(input: Tensor | _Number, mask: Tensor, source: Tensor) -> Tensor:
+    """input with the elements of source, one after another, where the mask is true."""
 
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """The elements where the mask is true, in one dim."""
@@ -1985,6 +2110,16 @@ def nansum(
 def narrow(input: Tensor, dim: _int, start: _float, length: _int) -> Tensor:
     """The ``length`` positions from start along a dim."""
 
+def narrow_copy(
+    input: Tensor,
+    dim: _int,
+    start: _float,
+    length: _int,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``narrow`` with results of their own memory."""
+
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -2124,11 +2259,31 @@ def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
 def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
     """The dims in another order."""
 
+def permute_copy(input: Tensor, *dims: _int | Sequence[_int], out: Any = None) -> Tensor:
+    """``permute`` with results of their own memory."""
+
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Groups of r * r channels as blocks of r by r pixels (Shi et al. 2016)."""
 
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """Blocks of r by r pixels as groups of r * r channels: the inverse of pixel_shuffle."""
+
+def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
+    """Numbers of events whose mean numbers are the elements."""
+
+def poisson_nll_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    log_input: _bool = True,
+    full: _bool = False,
+    size_average: _bool | None = None,
+    eps: Tensor | _Number = 1e-08,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The negative log-likelihood of counts under Poisson rates (or their logarithms); ``full``
+    adds Stirling's approximation of the targets' factorials.
+    """
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """Complex numbers from their absolute values and angles."""
@@ -2157,6 +2312,22 @@ def prod(
     out: Any = None,
 ) -> Tensor:
     """The product of all elements, or along a dim."""
+
+def put(
+    input: Tensor | _Number,
+    index: Tensor,
+    source: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """The tensor with the elements of source at places in the flattened tensor, or added there."""
+
+def put_(
+    input: Tensor | _Number,
+    index: Tensor,
+    source: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """The tensor with the elements of source at places in the flattened tensor, or added there."""
 
 def quantile(
     input: Tensor,
@@ -2407,6 +2578,33 @@ def scatter_add(
 def scatter_add_(input: Tensor | _Number, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """input with the elements of src added at ``index`` along dim."""
 
+def scatter_reduce(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: _bool = True,
+    out: Any = None,
+) -> Tensor:
+    """input with the elements of src summed, multiplied, averaged or compared with it at ``index``
+    along dim; without include_self those of input that are hit do not count.
+    """
+
+def scatter_reduce_(
+    input: Tensor | _Number,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: _bool = True,
+) -> Tensor:
+    """input with the elements of src summed, multiplied, averaged or compared with it at ``index``
+    along dim; without include_self those of input that are hit do not count.
+    """
+
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | _Number,
@@ -2423,6 +2621,9 @@ def searchsorted(
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One position along a dim, which goes."""
+
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
+    """``select`` with results of their own memory."""
 
 def select_scatter(
     input: Tensor | _Number,
@@ -2518,8 +2719,26 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Pieces of a size, the last perhaps smaller, or of the given sizes."""
 
+def split_copy(
+    tensor: Tensor,
+    split_size_or_sections: _int | Sequence[_int],
+    dim: _int = 0,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``split`` with results of their own memory."""
+
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> tuple[Tensor, ...]:
     """Pieces of the given sizes."""
+
+def split_with_sizes_copy(
+    input: Tensor,
+    split_sizes: Any,
+    dim: _int = 0,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``split_with_sizes`` with results of their own memory."""
 
 def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
     """The square root."""
@@ -2535,6 +2754,14 @@ def square_(input: Tensor) -> Tensor:
 
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """Without the dims of size 1, or without those of the given dims that have size 1."""
+
+def squeeze_copy(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``squeeze`` with results of their own memory."""
 
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
     """Tensors of one shape along a new dim."""
@@ -2613,6 +2840,14 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
 def t(input: Tensor) -> Tensor:
     """The transposed matrix."""
 
+def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """``t`` with results of their own memory."""
+
+def take(input: Tensor | _Number, index: Tensor, *, out: Any = None) -> Tensor:
+    """The elements at places in the flattened tensor, in the shape of the index; negative places
+    count from the end.
+    """
+
 def take_along_dim(
     input: Tensor,
     indices: Any,
@@ -2685,6 +2920,9 @@ def trace(input: Tensor) -> Tensor:
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dims exchanged."""
 
+def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
+    """``transpose`` with results of their own memory."""
+
 def trapezoid(
     y: Tensor,
     x: Tensor | _Number | None = None,
@@ -2722,6 +2960,22 @@ def tril_indices(
 ) -> Tensor:
     """The indices (rows, columns) of a matrix's elements on and below a diagonal."""
 
+def triplet_margin_loss(
+    anchor: Tensor | _Number,
+    positive: Tensor | _Number,
+    negative: Tensor | _Number,
+    margin: Tensor | _Number = 1.0,
+    p: Any = 2,
+    eps: Tensor | _Number = 1e-06,
+    swap: _bool = False,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """margin + distance(anchor, positive) - distance(anchor, negative), but at least 0. swap: the
+    distance of positive and negative counts if it is less than that of anchor and negative.
+    """
+
 def triu(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
     """The part of matrices on and above a diagonal; zero below."""
 
@@ -2756,8 +3010,21 @@ def trunc_(input: Tensor) -> Tensor:
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Each position along a dim."""
 
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> Tensor:
+    """``unbind`` with results of their own memory."""
+
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
     """One dim as several."""
+
+def unfold_copy(
+    input: Tensor,
+    dimension: _int,
+    size: _int | Sequence[_int],
+    step: _float,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """``unfold`` with results of their own memory."""
 
 def unique(
     input: Tensor,
@@ -2781,8 +3048,24 @@ def unique_consecutive(
 def unravel_index(indices: Any, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
     """The index in each dim of places in a flattened tensor of the given shape."""
 
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """``chunk`` with results of their own memory."""
+
+def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """``split`` with results of their own memory."""
+
+def unsafe_split_with_sizes(
+    input: Tensor,
+    split_sizes: Sequence[Any],
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """``split`` by sizes with results of their own memory."""
+
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """With a dim of size 1 at ``dim``."""
+
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
+    """``unsqueeze`` with results of their own memory."""
 
 def var(
     input: Tensor,
@@ -2807,6 +3090,21 @@ def var_mean(
 
 def vdot(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The sum of the products of two vectors' elements, the first conjugated."""
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+
+def view_as_real(input: Tensor) -> Tensor:
+    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
+
+def view_as_real_copy(input: Tensor) -> Tensor:
+    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
+
+def view_copy(input: Tensor, *shape: _int | Sequence[_int], out: Any = None) -> Tensor:
+    """``view`` with results of their own memory."""
 
 def vsplit(
     input: Tensor,

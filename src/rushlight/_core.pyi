@@ -353,6 +353,16 @@ class Tensor:
         """
     def as_strided_(self, *args: Any, **kwargs: Any) -> Tensor:
         """``as_strided`` in place: this tensor gets the other layout."""
+    def as_strided_scatter(
+        self,
+        src: Tensor | _Number,
+        size: _int | Sequence[_int],
+        stride: _int,
+        storage_offset: _int = 0,
+    ) -> Tensor:
+        """input with the elements of src at those that as_strided gives, input's memory being taken as
+        contiguous.
+        """
     def as_subclass(self, cls: type[_T]) -> _T:
         """as_subclass(cls): a view of this tensor as a subclass."""
     def asin(self) -> Tensor:
@@ -886,6 +896,30 @@ class Tensor:
         accumulate: _bool = False,
     ) -> Tensor:
         """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
+    def index_reduce(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """input with the slices of source multiplied, averaged or compared with those at the positions
+        of a 1-d index along dim.
+        """
+    def index_reduce_(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """input with the slices of source multiplied, averaged or compared with those at the positions
+        of a 1-d index along dim.
+        """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The positions in a 1-d index along dim."""
     def inner(self, other: Tensor | _Number) -> Tensor:
@@ -1058,6 +1092,10 @@ class Tensor:
         """The input with value where the mask is true."""
     def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
         """The input with value where the mask is true."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """input with the elements of source, one after another, where the mask is true."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """input with the elements of source, one after another, where the mask is true."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where the mask is true, in one dim."""
     def matmul(self, other: Tensor | _Number) -> Tensor:
@@ -1173,6 +1211,8 @@ class Tensor:
         """The sum, NaN counting as zero."""
     def narrow(self, dim: _int, start: _float, length: _int) -> Tensor:
         """The ``length`` positions from start along a dim."""
+    def narrow_copy(self, dim: _int, start: _float, length: _int) -> Tensor:
+        """``narrow`` with results of their own memory."""
     @property
     def nbytes(self) -> _int:
         """The number of bytes of all elements."""
@@ -1330,6 +1370,10 @@ class Tensor:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """The product of all elements, or along a dim."""
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """The tensor with the elements of source at places in the flattened tensor, or added there."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """The tensor with the elements of source at places in the flattened tensor, or added there."""
     def quantile(
         self,
         q: Tensor | _Number,
@@ -1452,6 +1496,30 @@ class Tensor:
         """input with the elements of src added at ``index`` along dim."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """input with the elements of src added at ``index`` along dim."""
+    def scatter_reduce(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """input with the elements of src summed, multiplied, averaged or compared with it at ``index``
+        along dim; without include_self those of input that are hit do not count.
+        """
+    def scatter_reduce_(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """input with the elements of src summed, multiplied, averaged or compared with it at ``index``
+        along dim; without include_self those of input that are hit do not count.
+        """
     def select(self, dim: _int, index: _int) -> Tensor:
         """One position along a dim, which goes."""
     def select_scatter(self, src: Tensor | _Number, dim: _int, index: _int) -> Tensor:
@@ -1612,6 +1680,10 @@ class Tensor:
         """The transposed matrix."""
     def t_(self, *args: Any, **kwargs: Any) -> Tensor:
         """``t`` in place: this tensor gets the other layout."""
+    def take(self, index: Tensor) -> Tensor:
+        """The elements at places in the flattened tensor, in the shape of the index; negative places
+        count from the end.
+        """
     def take_along_dim(self, indices: Any, dim: _int | None = None) -> Tensor:
         """The elements at indices along dim, both broadcast elsewhere; negative ones count from the
         end.
@@ -1710,6 +1782,16 @@ class Tensor:
         dim: _int | None = None,
     ) -> Any:
         """The elements, or slices along dim, without those that equal the one before."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """``chunk`` with results of their own memory."""
+    def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """``split`` with results of their own memory."""
+    def unsafe_split_with_sizes(
+        self,
+        split_sizes: Sequence[Any],
+        dim: _int = 0,
+    ) -> tuple[Tensor, ...]:
+        """``split`` by sizes with results of their own memory."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """With a dim of size 1 at ``dim``."""
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -148,6 +148,29 @@ def batch_norm(
     momentum; evaluation takes the running ones (Ioffe and Szegedy 2015, algorithms 1 and 2).
     """
 
+def binary_cross_entropy(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    weight: Tensor | _Number | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The negative log-likelihood of targets from 0 to 1 under probabilities."""
+
+def binary_cross_entropy_with_logits(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    weight: Tensor | _Number | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+    pos_weight: Tensor | _Number | None = None,
+) -> Tensor:
+    """The negative log-likelihood of targets from 0 to 1 under sigmoid(input); pos_weight weighs
+    the positive part.
+    """
+
 def celu(input: Tensor, alpha: Tensor | _Number = 1.0, inplace: _bool = False) -> Tensor:
     """The input where it is positive, else alpha * (exp(input / alpha) - 1)."""
 
@@ -322,6 +345,17 @@ def conv_transpose3d(
         RuntimeError: sizes or dtypes do not fit.
     """
 
+def cosine_embedding_loss(
+    input1: Tensor | _Number,
+    input2: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """1 - cos(input1, input2) where the target is 1; max(cos - margin, 0) where it is -1."""
+
 def cosine_similarity(
     x1: Tensor | _Number,
     x2: Tensor | _Number,
@@ -413,6 +447,18 @@ def fold(
 ) -> Tensor:
     """Columns added up where unfold takes them from: its transpose."""
 
+def gaussian_nll_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    var: Tensor | _Number,
+    full: _bool = False,
+    eps: Tensor | _Number = 1e-06,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The negative log-likelihood of targets under normal distributions of means ``input`` and
+    variances var (at least eps); ``full`` adds the constant term.
+    """
+
 def gelu(input: Tensor, approximate: str = 'none', *, out: Any = None) -> Tensor:
     """input times the normal distribution's cumulative probability of it."""
 
@@ -481,6 +527,25 @@ def hardtanh(
 def hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
     """`hardtanh` in place."""
 
+def hinge_embedding_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 1.0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The input where the target is 1; max(margin - input, 0) where it is -1."""
+
+def huber_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    reduction: str = 'mean',
+    delta: Tensor | _Number = 1.0,
+    weight: Tensor | _Number | None = None,
+) -> Tensor:
+    """Half the square of the difference; beyond delta delta times the distance, less delta / 2."""
+
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -513,6 +578,18 @@ def interpolate(
             corners of these pixels.
         recompute_scale_factor: whether places are computed from the sizes, not from scale_factor.
         antialias: whether the filter widens when the image shrinks.
+    """
+
+def kl_div(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str | _int = 'mean',
+    log_target: _bool = False,
+) -> Tensor:
+    """The Kullback-Leibler divergence of targets (probabilities, or their logarithms) from
+    log-probabilities; "batchmean" divides the sum by the batch's size.
     """
 
 def l1_loss(
@@ -602,6 +679,17 @@ def lp_pool3d(
     ceil_mode: _bool = False,
 ) -> Tensor:
     """(sum of x ** norm_type) ** (1 / norm_type) of each window over the last 3 dims."""
+
+def margin_ranking_loss(
+    input1: Tensor | _Number,
+    input2: Tensor | _Number,
+    target: Tensor | _Number,
+    margin: Tensor | _Number = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """margin - target * (input1 - input2), but at least 0: the target 1 wants input1 greater."""
 
 def max_pool1d(
     input: Tensor,
@@ -785,6 +873,41 @@ def multi_head_attention_forward(
     a key is left out. Returns the result and the weights (None unless need_weights).
     """
 
+def multi_margin_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    p: _int = 1,
+    margin: Tensor | _Number = 1.0,
+    weight: Tensor | _Number | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The sum over the other classes of max(margin - input[target] + input, 0) ** p, over the
+    number of classes.
+    """
+
+def multilabel_margin_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The sum over targets (classes, up to the first -1) and over other classes of
+    max(1 - input[target] + input, 0), over the number of classes.
+    """
+
+def multilabel_soft_margin_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    weight: Tensor | _Number | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The mean over classes of the negative log-likelihood of each being a target or not."""
+
 def nll_loss(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -805,6 +928,9 @@ def normalize(
     out: Any = None,
 ) -> Tensor:
     """The input divided by its norm of order p over dim, or by eps if the norm is less."""
+
+def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Each class as a vector with a 1 in its place; num_classes -1: one more than the greatest."""
 
 def pad(
     input: Tensor,
@@ -838,6 +964,20 @@ def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
 
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """Blocks of r by r pixels as groups of r * r channels: the inverse of pixel_shuffle."""
+
+def poisson_nll_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    log_input: _bool = True,
+    full: _bool = False,
+    size_average: _bool | None = None,
+    eps: Tensor | _Number = 1e-08,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """The negative log-likelihood of counts under Poisson rates (or their logarithms); ``full``
+    adds Stirling's approximation of the targets' factorials.
+    """
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The input where it is positive, else weight (one for all, or for each channel) times it."""
@@ -907,6 +1047,25 @@ def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
 def silu(input: Tensor, inplace: _bool = False) -> Tensor:
     """input * sigmoid(input)"""
 
+def smooth_l1_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+    beta: Tensor | _Number = 1.0,
+) -> Tensor:
+    """The absolute difference, less beta / 2; below beta half the square over beta."""
+
+def soft_margin_loss(
+    input: Tensor | _Number,
+    target: Tensor | _Number,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """log(1 + exp(-target * input))"""
+
 def softmax(
     input: Tensor,
     dim: _int | None = None,
@@ -954,6 +1113,22 @@ def threshold(
 
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """`threshold` in place."""
+
+def triplet_margin_loss(
+    anchor: Tensor | _Number,
+    positive: Tensor | _Number,
+    negative: Tensor | _Number,
+    margin: Tensor | _Number = 1.0,
+    p: Any = 2,
+    eps: Tensor | _Number = 1e-06,
+    swap: _bool = False,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: str = 'mean',
+) -> Tensor:
+    """margin + distance(anchor, positive) - distance(anchor, negative), but at least 0. swap: the
+    distance of positive and negative counts if it is less than that of anchor and negative.
+    """
 
 def unfold(
     input: Tensor,
