@@ -10,7 +10,7 @@ from .. import dtypes
 from ..graph.trace import METHODS, Traced
 from ..promotion import scalar_type_name
 from . import build
-from .record import FUNCTIONS, Record, Tensor, composite, op
+from .record import FUNCTIONS, Tensor, composite, op
 from .samples import Draw, calls
 
 
@@ -21,7 +21,7 @@ def _copies(result: Any) -> Any:
 
 
 def _copy(view: str, methods: tuple[str, ...] = ()) -> None:
-    record: Record = FUNCTIONS.get(view) or METHODS[view]
+    record: Any = FUNCTIONS.get(view) or METHODS[view]
 
     def body(*args: Any, **kwargs: Any) -> Any:
         return _copies(record(*args, **kwargs))
