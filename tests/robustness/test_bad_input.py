@@ -16,8 +16,9 @@ CALLS = int(os.environ.get("RUSHLIGHT_FUZZ_CALLS", "12"))
 @pytest.mark.parametrize("part", range(PARTS))
 def test_wrong_calls(part, cache_folder, tmp_path):
     log = tmp_path / "calls"
-    program = (
-        f"import runpy; runpy.run_path({str(FOLDER / 'fuzz_calls.py')!r}, run_name='__main__')"
+    program = (  # in a folder of its own: some functions write files
+        f"import os, runpy; os.chdir({str(tmp_path)!r}); "
+        f"runpy.run_path({str(FOLDER / 'fuzz_calls.py')!r}, run_name='__main__')"
     )
     process = start_program(
         program, SEED, CALLS, part, PARTS, cache=cache_folder, FUZZ_LOG=str(log)
