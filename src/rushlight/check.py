@@ -152,6 +152,8 @@ class Trial:
             ]
             try:
                 evaluation.run(graph, inputs, dict(enumerate(self.call.ints)))
+            except NotImplementedError:  # what no device can do
+                raise
             except Exception as error:
                 node = next((n for n in graph.nodes if n.outputs[0] not in evaluation.values), None)
                 where = "" if node is None else f" at {node_text(graph, node)}"

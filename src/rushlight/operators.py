@@ -163,8 +163,13 @@ def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases)
             "written-to tensor refer to a single memory location. Please clone() the tensor "
             "before performing the operation."
         )
-    if isinstance(out, Traced) and "dtype" in record.signature.parameters:
+    if isinstance(out, Traced) and out_decides_dtype(record):
         named.setdefault("dtype", out.dtype)
+
+
+def out_decides_dtype(record: Record) -> bool:
+    """Whether the dtype of ``out=`` stands for a ``dtype=`` that is not given."""
+    return "dtype" in record.signature.parameters and record.out is True
 
 
 def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -> list[Traced]:
@@ -183,7 +188,7 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
     """How to run a call whose results have other shapes than ``out=``: as PyTorch, resize these,
     and lay them out as new results.
     """
-    takes_dtype = "dtype" in record.signature.parameters
+    takes_dtype = out_decides_dtype(record)
 
     def run(*args: Any, out: Any, **kwargs: Any) -> Any:
         if takes_dtype and not isinstance(out, list | tuple):

@@ -137,7 +137,8 @@ def test_errors_name_the_operator_and_shapes():
 
 def drawn(x, random):
     if isinstance(x, Draw):
-        return reference.stored(x.array(dtypes.float32, random), x.dtype or dtypes.float32)
+        dtype = x.dtype or dtypes.float32
+        return reference.stored(x.array(dtype, random), dtype)
     return type(x)(drawn(each, random) for each in x) if isinstance(x, list | tuple) else x
 
 

@@ -235,6 +235,14 @@ def undefined(program: Program, call: Call) -> bool:
         return True  # PyTorch converts the input to uint8 first, which loses fractions
     if len(set(map(dtype_name, tensors))) > 1 and any(map(_repeats, tensors)):
         return True  # PyTorch converts into a copy, and takes the order of dims from that
+    if name in ("sort", "msort", "argsort") and not tensors[0].is_contiguous():
+        return True  # PyTorch's results keep the order of dims, ours are contiguous
+    if name in ("inner", "matrix_power", "max", "min") and "out" in call.kwargs:
+        outs = call.kwargs["out"]
+        if isinstance(outs, Ref) and dtype_name(program.theirs[outs.index]) != dtype_name(
+            tensors[0]
+        ):
+            return True  # whether PyTorch converts depends on the operator that does the work
     if name == "[]=" and isinstance(call.args[2], Ref):
         source, target = (storage_place(program.theirs[call.args[i].index])[0] for i in (2, 0))
         if source == target:  # whether the elements read are those written decides on an error

@@ -81,7 +81,7 @@ def _log_one_plus_exp(x: Any) -> Any:
     return op.clamp_min(x, 0) + op.log1p(op.exp(-op.abs(x)))
 
 
-@composite(names=["nn.functional.softplus"], methods=[], out=True, samples=_UNARY)
+@composite(names=["nn.functional.softplus"], methods=[], out="same dtype", samples=_UNARY)
 def softplus(input: Tensor, beta: Operand = 1, threshold: Operand = 20):
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input > threshold."""
     x = _floating(input, "softplus")
@@ -89,7 +89,7 @@ def softplus(input: Tensor, beta: Operand = 1, threshold: Operand = 20):
     return _like(op.where(scaled > threshold, x, op.log1p(op.exp(scaled)) / beta), input)
 
 
-@composite(names=["nn.functional.logsigmoid"], methods=[], out=True, samples=_UNARY)
+@composite(names=["nn.functional.logsigmoid"], methods=[], out="same dtype", samples=_UNARY)
 def logsigmoid(input: Tensor):
     """log(sigmoid(input)), without overflow."""
     x = _floating(input, "log_sigmoid")
@@ -111,7 +111,7 @@ def tanhshrink(input: Tensor):
 @composite(
     names=["hardshrink", "nn.functional.hardshrink"],
     methods=["hardshrink"],
-    out=True,
+    out="same dtype",
     samples=_UNARY,
 )
 def hardshrink(input: Tensor, lambd: Operand = 0.5):
@@ -120,7 +120,7 @@ def hardshrink(input: Tensor, lambd: Operand = 0.5):
     return _like(op.where((x >= -lambd) & (x <= lambd), 0, x), input)
 
 
-@composite(names=["nn.functional.softshrink"], methods=[], out=True, samples=_UNARY)
+@composite(names=["nn.functional.softshrink"], methods=[], out="same dtype", samples=_UNARY)
 def softshrink(input: Tensor, lambd: Operand = 0.5):
     """The input moved towards zero by lambd, and 0 where it would pass it."""
     if lambd < 0:
@@ -186,7 +186,7 @@ def hardswish(input: Tensor, inplace: bool = False):
     return _like(op.where(x <= -3, x * 0, op.where(x >= 3, x, x * (x + 3) / 6)), input)
 
 
-@composite(names=["nn.functional.gelu"], methods=[], out=True, onnx="Gelu", samples=unary())
+@composite(names=["nn.functional.gelu"], methods=[], out="same dtype", onnx="Gelu", samples=unary())
 def gelu(input: Tensor, approximate: str = "none"):
     """input times the normal distribution's cumulative probability of it."""
     x = _floating(input, "GeluKernelImpl")

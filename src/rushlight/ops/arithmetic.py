@@ -178,7 +178,7 @@ def negated(x):
     """-x"""
 
 
-@composite(names=["neg", "negative"], inplace=True, out=True, samples=unary(), onnx="Neg")
+@composite(names=["neg", "negative"], inplace=True, out="same dtype", samples=unary(), onnx="Neg")
 def neg(input):
     """-input"""
     if input.dtype is dtypes.bool:

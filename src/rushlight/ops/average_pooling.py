@@ -113,7 +113,7 @@ def _averaged(rank: int) -> Any:
         methods=[],
         samples=lambda dtype: samples(dtype) if dtype is not dtypes.float16 else iter(()),
         onnx="AveragePool",
-        out=rank > 1,
+        out="same dtype" if rank > 1 else False,
     )(function)
 
 

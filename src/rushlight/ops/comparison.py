@@ -84,7 +84,7 @@ def _infinity(name: str, limit: float, doc: str) -> None:
         return input == limit if input.dtype.is_floating_point else input != input
 
     body.__doc__ = doc
-    composite(names=[name], out=True, samples=unary(special=_SPECIAL))(body)
+    composite(names=[name], out="same dtype", samples=unary(special=_SPECIAL))(body)
 
 
 _infinity("isposinf", float("inf"), "Whether the elements are infinite.")

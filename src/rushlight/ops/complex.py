@@ -32,7 +32,12 @@ def conj(input):
 
 
 @composite(
-    names=["conj_physical"], views="input", itself=True, inplace=True, out=True, samples=unary()
+    names=["conj_physical"],
+    views="input",
+    itself=True,
+    inplace=True,
+    out="same dtype",
+    samples=unary(),
 )
 def conj_physical(input):
     """The complex conjugate; of a real tensor, the tensor itself."""

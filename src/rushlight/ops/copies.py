@@ -52,7 +52,7 @@ for _view in (
 _copy("narrow", ("narrow_copy",))
 
 
-@composite(names=["alias_copy"], methods=[], out=True, samples=calls((Draw((2, 3)),)))
+@composite(names=["alias_copy"], methods=[], out="same dtype", samples=calls((Draw((2, 3)),)))
 def alias_copy(input: Tensor):
     """A copy."""
     return build.contiguous(input)

@@ -409,7 +409,7 @@ def _triangle(input: Traced, diagonal: Any, lower: bool, name: str) -> Traced:
 @composite(
     names=["tril"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
 )
 def tril(input, diagonal: Operand = 0):
@@ -420,7 +420,7 @@ def tril(input, diagonal: Operand = 0):
 @composite(
     names=["triu"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
 )
 def triu(input, diagonal: Operand = 0):

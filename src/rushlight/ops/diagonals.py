@@ -131,7 +131,7 @@ def diag_embed(input, offset: Size = 0, dim1: int = -2, dim2: int = -1):
 
 @composite(
     names=["diag"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3,)),), (Draw((3, 4)),), (Draw((3,)), -2), (Draw((3, 4)), 1)),
 )
 def diag(input, diagonal: Size = 0):

@@ -107,7 +107,7 @@ def clamp_high(x, high):
 @composite(
     names=["clamp", "clip"],
     inplace=True,
-    out=True,
+    out="same dtype",
     onnx="Clip",
     samples=calls(
         (Draw((3, 4)), -1, 2),
@@ -261,13 +261,13 @@ def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
 
 
-@composite(names=["amax"], out=True, samples=_extreme_samples, onnx="ReduceMax")
+@composite(names=["amax"], out="same dtype", samples=_extreme_samples, onnx="ReduceMax")
 def amax(input, dim: Dim = (), keepdim: bool = False):
     """The greatest element over the given dims; equal ones share the gradient."""
     return _amax(input, dim, keepdim, "amax")
 
 
-@composite(names=["amin"], out=True, samples=_extreme_samples, onnx="ReduceMin")
+@composite(names=["amin"], out="same dtype", samples=_extreme_samples, onnx="ReduceMin")
 def amin(input, dim: Dim = (), keepdim: bool = False):
     """The least element over the given dims; equal ones share the gradient."""
     return _amax(input, dim, keepdim, "amin")
@@ -358,13 +358,13 @@ def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     return finish_dims(record.apply(_orderable(input), dim=dim), (dim,), keepdim)
 
 
-@composite(names=["argmax"], out=True, samples=_extreme_samples, onnx="ArgMax")
+@composite(names=["argmax"], out="same dtype", samples=_extreme_samples, onnx="ArgMax")
 def argmax(input, dim: int | None = None, keepdim: bool = False):
     """The index of the greatest element, of the first if several are equal."""
     return _arg(input, dim, keepdim, "argmax")
 
 
-@composite(names=["argmin"], out=True, samples=_extreme_samples, onnx="ArgMin")
+@composite(names=["argmin"], out="same dtype", samples=_extreme_samples, onnx="ArgMin")
 def argmin(input, dim: int | None = None, keepdim: bool = False):
     """The index of the least element, of the first if several are equal."""
     return _arg(input, dim, keepdim, "argmin")

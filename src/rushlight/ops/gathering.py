@@ -111,7 +111,7 @@ def _scatter(name: str, record: Any, input: Traced, dim: int, index: Traced, sou
 @composite(
     names=["scatter"],
     inplace=True,
-    out=True,
+    out="same dtype",
     onnx="ScatterElements",
     samples=calls(
         (Draw((4, 3)), 0, Draw((1, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
@@ -137,7 +137,7 @@ def scatter(
 @composite(
     names=["scatter_add"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((4, 3)), 0, Draw((2, 3), 0, 4, dtype=dtypes.int64), Draw((2, 3))),
         (Draw((2, 3)), 1, _INDEX, Draw((2, 3))),
@@ -172,7 +172,7 @@ def vector_index(name: str, index: Traced) -> Traced:
 
 @composite(
     names=["index_select"],
-    out=True,
+    out="same dtype",
     onnx="Gather",
     samples=calls(
         (Draw((4, 3)), 0, Draw((5,), 0, 4, dtype=dtypes.int64)),
@@ -191,7 +191,7 @@ def index_select(input, dim: int, index: Tensor):
 @composite(
     names=["index_add"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), Draw((2, 3)))),
 )
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha: Operand = 1):
@@ -212,7 +212,7 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha: Operand 
 @composite(
     names=["index_copy"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((4, 3)), 0, Draw((1,), 0, 4, dtype=dtypes.int64), Draw((1, 3)))),
 )
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
@@ -267,7 +267,7 @@ def _at_positions(
 
 @composite(
     names=["take_along_dim"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((2, 5)), _INDEX, 1)),
 )
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None):

@@ -47,7 +47,7 @@ Frexp: Any = namedtuple("frexp", ("mantissa", "exponent"))  # type: ignore[name-
 
 @composite(
     names=["frexp"],
-    out=True,
+    out="same dtype",
     samples=lambda dtype: unary(special=(0.0, 1.0))(dtype) if dtype.is_floating_point else iter(()),
 )
 def frexp(input: Tensor):

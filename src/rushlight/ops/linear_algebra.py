@@ -62,7 +62,7 @@ def _ranks(name: str, **expected: tuple[Traced, int]) -> None:
 @composite(
     names=["matmul", "linalg.matmul"],
     methods=["matmul", "__matmul__"],
-    out=True,
+    out="same dtype",
     onnx="MatMul",
     samples=calls(
         (Draw((3,)), Draw((3,))),
@@ -111,14 +111,14 @@ def _product(a: Traced, b: Traced) -> Traced:
     return matmul_primitive.apply(a, b)
 
 
-@composite(names=["mm"], out=True, samples=calls((Draw((2, 3)), Draw((3, 4)))))
+@composite(names=["mm"], out="same dtype", samples=calls((Draw((2, 3)), Draw((3, 4)))))
 def mm(input, mat2):
     """The product of two matrices."""
     _ranks("mm", self=(input, 2), mat2=(mat2, 2))
     return matmul(input, mat2)
 
 
-@composite(names=["bmm"], out=True, samples=calls((Draw((5, 2, 3)), Draw((5, 3, 4)))))
+@composite(names=["bmm"], out="same dtype", samples=calls((Draw((5, 2, 3)), Draw((5, 3, 4)))))
 def bmm(input, mat2):
     """The products of two batches of matrices."""
     _ranks("bmm", batch1=(input, 3), batch2=(mat2, 3))
@@ -132,7 +132,7 @@ def bmm(input, mat2):
     return _product(input, mat2)
 
 
-@composite(names=["mv"], out=True, samples=calls((Draw((2, 3)), Draw((3,)))))
+@composite(names=["mv"], out="same dtype", samples=calls((Draw((2, 3)), Draw((3,)))))
 def mv(input, vec):
     """The product of a matrix and a vector."""
     if not input.ndim:
@@ -141,7 +141,7 @@ def mv(input, vec):
     return matmul(input, vec)
 
 
-@composite(names=["dot"], out=True, samples=calls((Draw((3,)), Draw((3,)))))
+@composite(names=["dot"], out="same dtype", samples=calls((Draw((3,)), Draw((3,)))))
 def dot(input, tensor):
     """The sum of the products of two vectors' elements."""
     _ranks("dot", input=(input, 1), tensor=(tensor, 1))
@@ -164,7 +164,7 @@ def outer(input, vec2):
 @composite(
     names=["addmm"],
     inplace=True,
-    out=True,
+    out="same dtype",
     onnx="Gemm",
     samples=calls(
         (Draw((4,)), Draw((2, 3)), Draw((3, 4))),
@@ -181,7 +181,7 @@ def addmm(input, mat1, mat2, *, beta: Operand = 1, alpha: Operand = 1):
 @composite(
     names=["baddbmm"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((5, 2, 4)), Draw((5, 2, 3)), Draw((5, 3, 4)))),
 )
 def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
@@ -193,7 +193,7 @@ def baddbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
 @composite(
     names=["nn.functional.linear"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((2, 3)), Draw((4, 3))),
         (Draw((5, 2, 3)), Draw((4, 3)), Draw((4,))),

@@ -33,7 +33,7 @@ def nonzero_places(x):
 
 @composite(
     names=["nonzero"],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((3, 4), -1, 2),), ((Draw((5,), -1, 2),), {"as_tuple": True}), (Draw((0,)),)
     ),

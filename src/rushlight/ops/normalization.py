@@ -45,7 +45,7 @@ def _softmax_derivative(g: Any, out: Any, input: Any, dim: int, dtype: DType | N
     names=["softmax", "special.softmax"],
     methods=["softmax"],
     derivative=_softmax_derivative,
-    out=True,
+    out="same dtype",
     onnx="Softmax",
     samples=with_dim(rank=(1, 4)),
 )
@@ -73,7 +73,7 @@ def _log_softmax_derivative(
     names=["log_softmax", "special.log_softmax"],
     methods=["log_softmax"],
     derivative=_log_softmax_derivative,
-    out=True,
+    out="same dtype",
     onnx="LogSoftmax",
     samples=with_dim(rank=(1, 4)),
 )

@@ -116,7 +116,7 @@ _VECTOR_SAMPLES = calls(
 )
 
 
-@composite(names=["linalg.vector_norm"], methods=[], out=True, samples=_VECTOR_SAMPLES)
+@composite(names=["linalg.vector_norm"], methods=[], out="same dtype", samples=_VECTOR_SAMPLES)
 def vector_norm(
     x, ord: Selector = 2, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None
 ):
@@ -184,7 +184,7 @@ _MATRIX_SAMPLES = calls(
 )
 
 
-@composite(names=["linalg.matrix_norm"], methods=[], out=True, samples=_MATRIX_SAMPLES)
+@composite(names=["linalg.matrix_norm"], methods=[], out="same dtype", samples=_MATRIX_SAMPLES)
 def matrix_norm(
     A,
     ord: Selector = "fro",
@@ -201,7 +201,7 @@ def matrix_norm(
     name="linalg_norm",
     names=["linalg.norm"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((3, 4)),),
         (Draw((2, 3, 4)),),
@@ -239,7 +239,7 @@ def linalg_norm(
 
 @composite(
     names=["norm"],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((3, 4)),),
         (Draw((3, 4)), 1),
@@ -321,7 +321,7 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: Operand = 1e-8):
 @composite(
     names=["renorm"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 4)), 2, 0, 1.0), (Draw((2, 3, 4)), 1, 1, 2.0)),
 )
 def renorm(input, p: Selector, dim: int, maxnorm: Operand):

@@ -34,7 +34,7 @@ def _plus(input: Traced, product: Traced, beta: Any, alpha: Any) -> Traced:
 @composite(
     names=["addmv"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((2,)), Draw((2, 3)), Draw((3,))),
         ((Draw(()), Draw((2, 3)), Draw((3,))), {"beta": 0.5, "alpha": 2}),
@@ -94,7 +94,7 @@ def _check_batches(batch1: Traced, batch2: Traced) -> None:
 @composite(
     names=["addbmm"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((2, 4)), Draw((5, 2, 3)), Draw((5, 3, 4))),
         ((Draw((4,)), Draw((5, 2, 3)), Draw((5, 3, 4))), {"beta": 0.5, "alpha": 2}),
@@ -113,7 +113,7 @@ def addbmm(input, batch1, batch2, *, beta: Operand = 1, alpha: Operand = 1):
 # ---------------------------------------------------------------- products of vectors
 
 
-@composite(names=["vdot", "linalg.vdot"], methods=["vdot"], out=True,
+@composite(names=["vdot", "linalg.vdot"], methods=["vdot"], out="same dtype",
     samples=calls((Draw((3,)), Draw((3,)))))  # fmt: skip
 def vdot(input, other):
     """The sum of the products of two vectors' elements, the first conjugated."""
@@ -130,7 +130,7 @@ def vdot(input, other):
 @composite(
     names=["linalg.vecdot"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((2, 3)), Draw((2, 3))), ((Draw((3, 2)), Draw((2,))), {"dim": 0})),
 )
 def vecdot(x, y, *, dim: int = -1):
@@ -208,7 +208,7 @@ def _cross(input: Traced, other: Traced, dim: int, name: str) -> Traced:
     name="linalg_cross",
     names=["linalg.cross"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((2, 3)), Draw((2, 3))), ((Draw((3, 2)), Draw((3, 1))), {"dim": 0})),
 )
 def linalg_cross(input, other, *, dim: int = -1):
@@ -218,7 +218,7 @@ def linalg_cross(input, other, *, dim: int = -1):
 
 @composite(
     names=["cross"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 2)), Draw((3, 2))), (Draw((3, 3)), Draw((3, 3)), 1)),
 )
 def cross(input, other, dim: int | None = None):
@@ -265,7 +265,7 @@ def _dims_from_tensor(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
 @composite(
     names=["tensordot"],
     methods=[],
-    out=True,
+    out="same dtype",
     overload=_dims_from_tensor,
     samples=calls(
         (Draw((2, 3, 4)), Draw((3, 4, 5))),
@@ -349,7 +349,7 @@ def _multiply_chain(matrices: Sequence[Traced]) -> Traced:
 @composite(
     names=["linalg.multi_dot"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls(
         ([Draw((2, 3)), Draw((3, 4)), Draw((4, 2))],), ([Draw((3,)), Draw((3, 4)), Draw((4,))],)
     ),
@@ -406,7 +406,7 @@ def _inverse(A: Traced) -> Traced:
 @composite(
     names=["linalg.matrix_power", "matrix_power"],
     methods=["matrix_power"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 3)), 3), (Draw((2, 2, 2)), 5), (Draw((3, 3)), 0), (Draw((3, 3)), 1)),
 )
 def matrix_power(A, n: int):

@@ -174,7 +174,7 @@ def _running(name: str, largest: bool, doc: str) -> None:
         return result(at_places(input, places, dim), places)
 
     body.__doc__ = doc
-    composite(names=[name], out=True, samples=_samples)(body)
+    composite(names=[name], out="same dtype", samples=_samples)(body)
 
 
 _running("cummax", True, "The greatest element so far along dim, and its index.")
@@ -232,7 +232,7 @@ def logcumsumexp_primitive(x, dim):
 
 @composite(
     names=["logcumsumexp"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 4)), 1), (Draw((5,), special=(-float("inf"),)), 0), (Draw(()), 0)),
 )
 def logcumsumexp(input: Tensor, dim: int):

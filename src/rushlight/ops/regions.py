@@ -61,7 +61,7 @@ def slice_scatter_primitive(whole, part, dim, start, step):
 
 @composite(
     names=["slice_scatter"],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((4, 3)), Draw((2, 3)), 0, 1, 3),
         (Draw((4, 3)), Draw((4, 2)), 1, 0, 3, 2),

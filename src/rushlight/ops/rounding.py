@@ -32,6 +32,7 @@ def _abs_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
     reference=numpy.abs,
     samples=unary(special=INFINITIES),
     onnx="Abs",
+    out="same dtype",
 )
 def abs(input):
     """The absolute value."""
@@ -62,6 +63,7 @@ def _sgn_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list
         else numpy.where(x > 0, 1, numpy.where(x < 0, -1, 0))
     ),
     samples=unary(),
+    out="same dtype",
 )
 def sgn(input):
     """The sign; of a complex number, the number scaled to absolute value 1."""
@@ -76,6 +78,7 @@ def sgn(input):
     ),
     samples=unary(),
     onnx="Sign",
+    out="same dtype",
 )
 def sign(input):
     """-1, 0 or 1."""
@@ -99,7 +102,11 @@ def _rounding(
         reference=function,
     )(point)
     return composite(
-        names=[name, *alias], inplace=True, out=True, samples=unary(special=INFINITIES), onnx=onnx
+        names=[name, *alias],
+        inplace=True,
+        out="same dtype",
+        samples=unary(special=INFINITIES),
+        onnx=onnx,
     )(body)
 
 
@@ -119,7 +126,7 @@ def round_floating(x):
     names=["round", "special.round"],
     methods=["round"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=unary(special=INFINITIES),
     onnx="Round",
 )
@@ -135,7 +142,7 @@ def round(input, *, decimals: int = 0):
     return elementwise("round_floating", input / scale) * scale
 
 
-@composite(names=["frac"], inplace=True, out=True, samples=unary())
+@composite(names=["frac"], inplace=True, out="same dtype", samples=unary())
 def frac(input):
     """What trunc takes away."""
     return input - trunc(input)

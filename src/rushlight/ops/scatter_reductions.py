@@ -166,7 +166,7 @@ def _reduce_samples(hows: tuple[str, ...], *args: Any) -> Any:
 @composite(
     names=["scatter_reduce"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=_reduce_samples(
         ("sum", "prod", "mean", "amax", "amin"), Draw((3, 3)), 0, _INDEX, Draw((2, 3))
     ),
@@ -203,7 +203,7 @@ def scatter_reduce(
 @composite(
     names=["index_reduce"],
     inplace=True,
-    out=True,
+    out="same dtype",
     samples=_reduce_samples(
         ("prod", "mean", "amax", "amin"),
         Draw((3, 4)),
@@ -268,7 +268,7 @@ def _check_long(name: str, index: Traced) -> None:
 
 @composite(
     names=["take"],
-    out="apart",
+    out="exact",
     samples=calls(
         (Draw((3, 4)), Draw((2, 3), 0, 12, dtype=dtypes.int64)),
         (Draw((5,)), Draw((), 0, 5, dtype=dtypes.int64)),

@@ -29,7 +29,7 @@ def chosen(condition, x, y):
 @composite(
     names=["where"],
     methods=[],
-    out=True,
+    out="same dtype",
     onnx="Where",
     samples=calls(
         (_MASK, Draw((2, 3)), Draw((3,))), (_MASK, Draw(()), 2.0), (_MASK, 1, Draw((2, 1)))
@@ -114,7 +114,9 @@ def functional_relu(input, inplace: bool = False):
     return op.relu(input)
 
 
-@composite(names=["nan_to_num"], inplace=True, out=True, samples=unary(special=[float("nan")]))
+@composite(
+    names=["nan_to_num"], inplace=True, out="same dtype", samples=unary(special=[float("nan")])
+)
 def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
     """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""
     for name, number in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):

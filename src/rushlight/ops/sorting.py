@@ -136,7 +136,7 @@ def sorted_with_order(input: Traced, dim: int, descending: bool) -> tuple[Traced
     return at_places(input, order, dim), order
 
 
-@composite(names=["sort"], out=True, samples=_SORT_SAMPLES)
+@composite(names=["sort"], out="same dtype", samples=_SORT_SAMPLES)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None):
     """The elements in order along dim, and their indices; equal ones stay in their order."""
     _refuse_complex(input, "Sort")
@@ -152,7 +152,9 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     return order_of(input, dim, descending)
 
 
-@composite(names=["msort"], out=True, samples=calls((Draw((3, 4)),), (Draw((5,)),), (Draw(()),)))
+@composite(
+    names=["msort"], out="same dtype", samples=calls((Draw((3, 4)),), (Draw((5,)),), (Draw(()),))
+)
 def msort(input: Tensor):
     """The elements in order along the first dim."""
     return sort(input, 0)[0]
@@ -160,7 +162,7 @@ def msort(input: Tensor):
 
 @composite(
     names=["topk"],
-    out=True,
+    out="same dtype",
     onnx="TopK",
     samples=only(
         is_real,
@@ -193,7 +195,7 @@ def topk(input: Tensor, k: Size, dim: int = -1, largest: bool = True, sorted: bo
 
 @composite(
     names=["kthvalue"],
-    out="apart",
+    out="exact",
     samples=only(
         is_real,
         calls((Draw((3, 4)), 2), ((Draw((2, 3, 4)), 1, 1), {"keepdim": True}), (Draw(()), 1)),

@@ -193,7 +193,7 @@ _Mode = values_indices("mode")
 
 @composite(
     names=["mode"],
-    out=True,
+    out="same dtype",
     samples=calls((Draw((3, 6), 0, 3),), ((Draw((4, 3), 0, 3), 0), {"keepdim": True}), (Draw(()),)),
 )
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False):
@@ -299,7 +299,7 @@ _QUANTILE_SAMPLES = calls(
 )
 
 
-@composite(names=["quantile"], out=True, samples=_QUANTILE_SAMPLES)
+@composite(names=["quantile"], out="same dtype", samples=_QUANTILE_SAMPLES)
 def quantile(
     input: Tensor,
     q: Operand,
@@ -312,7 +312,7 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation, "quantile")
 
 
-@composite(names=["nanquantile"], out=True, samples=_QUANTILE_SAMPLES)
+@composite(names=["nanquantile"], out="same dtype", samples=_QUANTILE_SAMPLES)
 def nanquantile(
     input: Tensor,
     q: Operand,
@@ -518,7 +518,7 @@ def _check_bins(bins: Any) -> None:
 
 @composite(
     names=["histc"],
-    out=True,
+    out="same dtype",
     samples=only(is_precise, calls((Draw((20,)), 5), (Draw((4, 5)), 4, -2, 2), (Draw((3,)),))),
 )
 def histc(input: Tensor, bins: Size = 100, min: Operand = 0, max: Operand = 0):
@@ -619,7 +619,7 @@ def histogram_between(
 
 @composite(
     names=["histogram"],
-    out=True,
+    out="same dtype",
     overload=lambda *args, **kwargs: histogram_between(*args, **kwargs),
     samples=only(
         is_precise,

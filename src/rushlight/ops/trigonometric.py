@@ -132,6 +132,7 @@ def nextafter(input: Tensor, other: Tensor):
     derivative=NONE,
     reference=lambda x: numpy.signbit(x) if x.dtype.kind == "f" else x < 0,
     samples=unary(special=(float("inf"), float("-inf"), 0.0, -0.0)),
+    out="same dtype",
 )
 def signbit(input):
     """Whether the sign is minus, of zeros and NaN too."""

@@ -165,7 +165,7 @@ def is_in_primitive(elements, tests, invert):
 @composite(
     names=["isin"],
     methods=[],
-    out=True,
+    out="same dtype",
     samples=calls(
         (Draw((3, 4), 0, 6), Draw((3,), 0, 6)),
         ((Draw((2, 3), 0, 6), Draw((20,), 0, 6)), {"invert": True}),

@@ -116,10 +116,12 @@ def overlapped(x: Traced, dim: int, size: Any, step: int, spacing: Any) -> Trace
     if isinstance(taps, int) and spacing == 1 and taps <= step:
         if taps < step:
             x = build.pad(x, dim + 1, 0, step)
+        if length * step == size:
+            return build.reshape(x, (*before, size, *after))
         x = build.reshape(x, (*before, length * step, *after))
         if length * step > size:
             return build.slice_(x, dim, 0, 1, size)
-        return x if length * step == size else build.pad(x, dim, 0, size)
+        return build.pad(x, dim, 0, size)
     position = build.expand(build.insert_dim(build.iota(size), 1), (size, taps))
     tap = build.expand(build.insert_dim(build.iota(taps), 0), (size, taps))
     which, there = covering(position, tap, length, step, spacing)
