@@ -56,6 +56,8 @@ def trace_record(
             raise RuntimeError(
                 f"{record.name}(): device type {tracer.device} does not match the device of out="
             )
+    elif inplace and out_decides_dtype(record):
+        named.setdefault("dtype", mapped[0].dtype)
     elif "inplace" in record.signature.parameters and not inplace:
         inplace = record.bind(*mapped, **named).arguments["inplace"] is True
     check_devices(f"{record.name}_" if inplace else record.name, tracer.tensors)
