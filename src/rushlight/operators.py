@@ -309,7 +309,7 @@ def call_foreign(
     traced = contains_traced((args, tuple(kwargs.values())))
     if not traced:
         check_range(record.name, [*args, *kwargs.values()])
-        if record.overload is not None:
+        if record.overload is not None and has_tensor_selector(record, args, kwargs):
             return record.overload(*args, **kwargs)
     check_arguments(record, args, kwargs)
     if not traced:
@@ -330,6 +330,19 @@ def call_foreign(
     return result
 
 
+def has_tensor_selector(record: Record, args: tuple, kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor is in the place of a selector or size, or has a name that is none of the
+    record's: only then an overload has something to change, else it would call itself for ever.
+    """
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return any(
+        isinstance(each, _core.Tensor | Traced)
+        for place, each in given
+        if place != "out"
+        and (record.parameter_at(place) is None or record.mode(place) not in ("T", "T!"))
+    )
+
+
 def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any]) -> Any:
     """A call in a function that a transform traces: tensors among the arguments become inputs."""
     name = f"{record.name}_" if inplace or record.mutates else record.name
@@ -339,12 +352,7 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
     )
     if inplace or kwargs.get("out") is not None or kwargs.get("inplace") is True:
         raise changes
-    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-    if record.overload is not None and any(
-        contains_traced(each) or isinstance(each, _core.Tensor)
-        for place, each in given
-        if record.mode(place) == "S"
-    ):
+    if record.overload is not None and has_tensor_selector(record, args, kwargs):
         return record.overload(*lifted(args), **lifted(kwargs))
     args, kwargs = lifted(args), lifted(kwargs)
     check_arguments(record, args, kwargs)

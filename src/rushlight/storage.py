@@ -357,6 +357,10 @@ def set_(
     """
     if source is None:
         source = _core.empty((0,), self.dtype.code, 0)
+    elif not isinstance(source, Tensor) and not hasattr(source, "untyped"):
+        raise TypeError(
+            f"set_(): argument 'source' must be a Tensor or a storage, not {type(source).__name__}"
+        )
     if isinstance(source, Tensor) and size is None:
         target = source
     else:

@@ -24,6 +24,13 @@ from rushlight.ops.record import FUNCTIONS, METHODS
 ALLOWED = (TypeError, ValueError, RuntimeError, IndexError, OverflowError, MemoryError)
 # Messages of allowed classes that speak of the inside, not of the call.
 INTERNAL = ("llvm", "LLVM", "garbage collector", "Plan:", "Kernel:", "Atom")
+# What PyTorch too raises where no file or no exportable tensor is given.
+ALLOWED_ELSEWHERE = {
+    "save": AttributeError,
+    "load": AttributeError,
+    "to_dlpack": BufferError,
+    "from_dlpack": BufferError,
+}
 SECONDS = 30
 
 SHAPES = ((), (0,), (1,), (3,), (2, 3), (3, 3), (1, 3), (0, 3), (2, 3, 4), (2, 1, 3, 2), (17, 33))
@@ -334,6 +341,8 @@ def call(target: Target, args: list[Any], kwargs: dict[str, Any]) -> str | None:
             return None
         return f"{stage}: {type(error).__name__}: {str(error)[:200]}{place(error)}"
     except BaseException as error:
+        if isinstance(error, ALLOWED_ELSEWHERE.get(target.path, ())):
+            return None
         return f"{stage}: {type(error).__name__}: {str(error)[:200]}{place(error)}"
     return None
 

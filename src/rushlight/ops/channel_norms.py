@@ -133,6 +133,9 @@ def functional_batch_norm(
     Training takes mean and variance of the batch and moves the running ones towards them by
     momentum; evaluation takes the running ones (Ioffe and Szegedy 2015, algorithms 1 and 2).
     """
+    if eps < 0.0 or (training and eps == 0.0):
+        allowed = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {allowed}, but got {eps}")
     if training and input.ndim >= 2:
         if numel((input.shape[0], *input.shape[2:])) == 1:
             raise ValueError(

@@ -104,16 +104,12 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
         raise RuntimeError(f"{name}: input must have at least 1 dim, but it is 0-d")
     dim = _class_dim(input)
     expected = tuple(input.shape[:dim]) + tuple(input.shape[dim + 1 :])
+    _check_batch(input, target, name)
     if target.ndim != len(expected):
         raise RuntimeError(
             f"{name}: target of shape {list(target.shape)} does not fit input of shape "
             f"{list(input.shape)}; expected "
             f"{list(expected)}"
-        )
-    if target.ndim and input.ndim > 1 and target.shape[0] != input.shape[0]:
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
-            f"({target.shape[0]}). (in {name})"
         )
     if expected != tuple(target.shape):
         raise RuntimeError(
@@ -124,6 +120,19 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
             f"{name}: weight tensor should be defined either for all {input.shape[dim]} classes "
             "or no classes but got weight "
             f"tensor of shape: {list(weight.shape)}"
+        )
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}: weight must have the input's dtype {input.dtype}, but it has {weight.dtype}; "
+            "convert it with .to()"
+        )
+
+
+def _check_batch(input: Traced, target: Traced, name: str) -> None:
+    if target.ndim and input.ndim > 1 and target.shape[0] != input.shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]}). (in {name})"
         )
 
 
@@ -227,6 +236,11 @@ def cross_entropy(
     dim = _class_dim(input)
     log_probabilities = op.log_softmax(build.widened(input), dim)
     if target.dtype.is_floating_point:
+        _check_batch(input, target, "cross_entropy")
+        if ignore_index >= 0:
+            raise RuntimeError(
+                "cross_entropy: ignore_index is for targets that are classes, not for probabilities"
+            )
         loss = _probability_loss(log_probabilities, target, weight, reduction, label_smoothing)
         return build.convert(loss, input.dtype)
     _check_classes(input, target, weight, "cross_entropy")

@@ -11,7 +11,7 @@ from ..promotion import scalar_type_name
 from . import build
 from .indexing import gather_primitive
 from .losses import reduced, reduction_of
-from .record import Operand, Selector, composite, op
+from .record import Operand, Selector, Tensor, composite, op
 from .regression_losses import loss_samples, refuse_unless_floating
 from .samples import Draw
 from .statistics import require_range
@@ -51,8 +51,8 @@ def margin_ranking_loss(
     samples=loss_samples(Draw((3,)), _SIGNS),
 )
 def hinge_embedding_loss(
-    input,
-    target,
+    input: Tensor,
+    target: Tensor,
     margin: Operand = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,

@@ -14,7 +14,7 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel
 from . import build
 from .indexing import index_primitive
-from .join import cat
+from .join import cat, check_list
 from .kinds import Host
 from .parts import concrete_size
 from .record import (
@@ -163,6 +163,11 @@ def _repeat_by_tensor(
 ) -> Any:
     """``repeat_interleave`` with the counts in a tensor."""
     counts = input if repeats is None else repeats
+    if not all(hasattr(each, "dtype") for each in (input, counts)):
+        raise TypeError(
+            "repeat_interleave(): input and repeats must be tensors, but got "
+            f"{type(input).__name__} and {type(counts).__name__}"
+        )
     if counts.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError("repeats has to be Long or Int tensor (in repeat_interleave)")
     if counts.ndim > 1 or (repeats is None and counts.ndim != 1):
@@ -226,11 +231,11 @@ def repeat_interleave(
 # ---------------------------------------------------------------- several tensors at once
 
 
-def _listed(tensors: Sequence[Any]) -> list[Traced]:
+def _listed(tensors: Sequence[Any], name: str) -> list[Traced]:
     """Tensors given one by one or as one list."""
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        return list(tensors[0])
-    return list(tensors)
+        tensors = tensors[0]
+    return list(check_list(tensors, name)) if tensors else []
 
 
 @composite(
@@ -240,7 +245,7 @@ def _listed(tensors: Sequence[Any]) -> list[Traced]:
 )
 def broadcast_tensors(*tensors: Tensors):
     """The tensors expanded to their common shape."""
-    listed = _listed(tensors)
+    listed = _listed(tensors, "broadcast_tensors")
     shape = broadcast_shapes([x.shape for x in listed], "broadcast_tensors")
     return tuple(build.expand(x, shape) for x in listed)
 
@@ -257,7 +262,7 @@ def meshgrid(*tensors: Tensors, indexing: str | None = None):
     """The coordinates of a grid: each vector along a dim of its own, expanded along the others.
     indexing "xy" exchanges the first two dims.
     """
-    listed = _listed(tensors)
+    listed = _listed(tensors, "meshgrid")
     if not listed:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in listed:
@@ -296,7 +301,7 @@ def meshgrid(*tensors: Tensors, indexing: str | None = None):
 )
 def cartesian_prod(*tensors: Tensors):
     """All choices of one element of each vector, one a row."""
-    listed = _listed(tensors)
+    listed = _listed(tensors, "cartesian_prod")
     for x in listed:
         if x.ndim != 1:
             raise RuntimeError(
@@ -360,6 +365,8 @@ def block_diag(*tensors: Tensors):
     """The matrix with the tensors (matrices, vectors as rows, numbers) along its diagonal."""
     from ..promotion import result_type
 
+    if tensors:
+        check_list(tensors, "block_diag")
     for position, x in enumerate(tensors):
         if x.ndim > 2:
             raise RuntimeError(
