@@ -1457,8 +1457,8 @@ def heaviside_(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative numbers, 1 for positive ones, and values at zero."""
 
 def hinge_embedding_loss(
-    input: Tensor | _Number,
-    target: Tensor | _Number,
+    input: Tensor,
+    target: Tensor,
     margin: Tensor | _Number = 1.0,
     size_average: _bool | None = None,
     reduce: _bool | None = None,

@@ -528,8 +528,8 @@ def hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> T
     """`hardtanh` in place."""
 
 def hinge_embedding_loss(
-    input: Tensor | _Number,
-    target: Tensor | _Number,
+    input: Tensor,
+    target: Tensor,
     margin: Tensor | _Number = 1.0,
     size_average: _bool | None = None,
     reduce: _bool | None = None,
