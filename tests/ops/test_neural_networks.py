@@ -199,6 +199,18 @@ def test_max_pool_of_equal_elements_takes_the_first() -> None:
         assert places.tolist() == [[[[0, 1], [3, 4]]]]
 
 
+def test_of_equal_elements_the_first_in_a_window_takes_the_gradient() -> None:
+    functional = rushlight.nn.functional
+    for pool in (functional.max_pool2d, functional.adaptive_max_pool2d):
+        x = rushlight.zeros(1, 1, 4, 4, requires_grad=True)
+        pool(x, 2).sum().backward()
+        expected = rushlight.zeros(1, 1, 4, 4)
+        expected[..., ::2, ::2] = 1
+        assert rushlight.equal(x.grad, expected)
+        derived = rushlight.func.grad(lambda x, pool=pool: pool(x, 2).sum())
+        assert rushlight.equal(derived(x.detach()), expected)
+
+
 def test_max_unpool_inverts_max_pool() -> None:
     x = rushlight.from_numpy(draw(2, 3, 6, 8)).requires_grad_()
     pooled, places = rushlight.nn.functional.max_pool2d(x, 2, return_indices=True)

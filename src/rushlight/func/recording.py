@@ -141,8 +141,8 @@ class ReverseContext(Context):
         self.below.leave(below, _mapped(result, self.lower))
         results = result if isinstance(result, tuple | list) else (result,)
         traced = [each for each in results if isinstance(each, Traced)]
-        if traced and all(each.context is self for each in traced):
-            region.outputs = tuple(each.value.node for each in traced)
+        if any(each.context is self for each in traced):  # the others have no gradient
+            region.outputs = tuple(map(self.node, traced))
             self.graph.regions.append(region)
 
 

@@ -222,11 +222,20 @@ def freeze(attribute: Any) -> Any:
 def remove_dead(graph: Graph) -> None:
     """Remove the nodes whose results nothing needs, except those that draw random numbers or have
     other effects.
+
+    The own derivative of a composite of which one output is needed may use the others (the places
+    of the greatest elements): they stay until the graph is legalized.
     """
     needed: set[Value] = {value for value in graph.outputs if value is not None}
-    kept = []
-    for node in reversed(graph.nodes):
-        if node.primitive.impure or any(output in needed for output in node.outputs):
-            kept.append(node)
-            needed.update(node.inputs)
+    count = -1
+    while count != len(needed):
+        count = len(needed)
+        kept = []
+        for node in reversed(graph.nodes):
+            if node.primitive.impure or any(output in needed for output in node.outputs):
+                kept.append(node)
+                needed.update(node.inputs)
+        for region in graph.regions:
+            if not needed.isdisjoint(region.outputs):
+                needed.update(region.outputs)
     graph.nodes[:] = reversed(kept)

@@ -75,7 +75,7 @@ def _intervals(y: Traced, x: Any, dx: Any, dim: int, name: str) -> Any:
     elif x.ndim < y.ndim:
         x = build.reshape(x, (*[1] * (y.ndim - x.ndim), *x.shape))
     before, after = _pairs(x, dim)
-    return after - before
+    return build.kept(after - before)
 
 
 def _no_dims(y: Traced, dim: int) -> None:
@@ -104,7 +104,7 @@ def trapezoid(y: Tensor, x=None, *, dx: Operand = None, dim: int = -1):
         ends = [build.drop_dims(build.slice_(y, dim, at, 1, 1), (dim,)) for at in (0, length - 1)]
         return (op.sum(y, dim) - (ends[0] + ends[1]) * 0.5) * width
     before, after = _pairs(y, dim)
-    return op.sum((before + after) * width, dim) / 2.0
+    return op.sum(build.kept(before + after) * width, dim) / 2.0
 
 
 @composite(names=["cumulative_trapezoid"], methods=[], samples=_TRAPEZOID_SAMPLES)
@@ -116,7 +116,7 @@ def cumulative_trapezoid(y: Tensor, x=None, *, dx: Operand = None, dim: int = -1
     before, after = _pairs(y, dim)
     if x is None:
         return op.cumsum((before + after) * (width / 2.0), dim)
-    return op.cumsum((before + after) * width, dim) / 2.0
+    return op.cumsum(build.kept(before + after) * width, dim) / 2.0
 
 
 # ---------------------------------------------------------------- gradient

@@ -9,6 +9,7 @@ import numpy
 
 from .. import dtypes
 from ..promotion import scalar_type_name
+from . import build
 from .host_kinds import HostElementwise
 from .kinds import floating, integers
 from .record import NONE, Tensor, composite, op, primitive
@@ -57,10 +58,10 @@ def frexp(input: Tensor):
             "torch.frexp() only supports floating-point dtypes, not "
             f"{scalar_type_name(input.dtype)}"
         )
-    exponent = exponents.apply(op.detach(input))
+    exponent: Any = build.kept(exponents.apply(op.detach(input)))
     # Two steps, as one power of two may overflow.
     half = exponent // 2
     scale = op.pow(2.0, -half.to(input.dtype))
     rest = op.pow(2.0, (half - exponent).to(input.dtype))
-    mantissa = op.where(op.isfinite(input), input * scale * rest, input)
+    mantissa = op.where(build.kept(op.isfinite(input)), input * scale * rest, input)
     return Frexp(mantissa, exponent)

@@ -42,7 +42,8 @@ def margin_ranking_loss(
             f"input1: {list(input1.shape)}, input2: {list(input2.shape)}, target: "
             f"{list(target.shape)} "
         )
-    return reduced(op.clamp_min(-target * (input1 - input2) + margin * 1.0, 0), reduction)
+    wanted, difference = build.kept(-target), build.kept(input1 - input2)
+    return reduced(op.clamp_min(build.kept(wanted * difference + margin * 1.0), 0), reduction)
 
 
 @composite(
@@ -62,7 +63,8 @@ def hinge_embedding_loss(
     reduction = reduction_of(reduction, size_average, reduce)
     apart = op.clamp_min(build.full_like(input, margin) - input, 0)
     zero = build.full((), 0, apart.dtype)
-    loss = op.where(target != 1, apart, zero) + op.where(target != -1, input, zero)
+    far, near = build.kept(target != 1), build.kept(target != -1)
+    loss = op.where(far, apart, zero) + op.where(near, input, zero)
     return reduced(loss, reduction)
 
 
@@ -115,8 +117,9 @@ def cosine_embedding_loss(
     first, second = squares
     cosine = product / op.sqrt(first * second)
     zero = build.full_like(cosine, 0)
-    loss = op.where(target == 1, 1 - cosine, zero) + op.where(
-        target == -1, op.clamp_min(cosine - margin, 0), zero
+    alike, unlike = build.kept(target == 1), build.kept(target == -1)
+    loss = op.where(alike, 1 - cosine, zero) + op.where(
+        unlike, op.clamp_min(cosine - margin, 0), zero
     )
     return reduced(loss, reduction)
 
@@ -295,7 +298,8 @@ def multilabel_soft_margin_loss(
     """The mean over classes of the negative log-likelihood of each being a target or not."""
     reduction = reduction_of(reduction, size_average, reduce)
     log_sigmoid = getattr(op, "nn.functional.logsigmoid")
-    loss = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input))
+    positive, negative = (build.kept(log_sigmoid(x)) for x in (input, -input))
+    loss = -(target * positive + (1 - target) * negative)
     if weight is not None:
         loss = loss * weight
     classes = input.shape[input.ndim - 1]

@@ -290,7 +290,7 @@ def dist(input, other, p: Selector = 2):
 )
 def pairwise_distance(x1, x2, p: Selector = 2.0, eps: Operand = 1e-6, keepdim: bool = False):
     """The norm of order p of the differences along the last dim; eps is added to them."""
-    difference = x1 - x2 + eps
+    difference = build.kept(x1 - x2 + eps)
     last = max(difference.ndim - 1, 0)
     return _vector_norm(difference, p, last, keepdim, None, "linalg.vector_norm")
 
@@ -314,7 +314,7 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: Operand = 1e-8):
     units = []
     for x in (x1, x2):
         length = vector_norm_over(x, 2, (place,), "cosine_similarity") if x.ndim else op.abs(x)
-        units.append(x / op.clamp_min(length, eps))
+        units.append(build.kept(x / op.clamp_min(length, eps)))
     return build.convert(op.sum(units[0] * units[1], place), dtype)
 
 

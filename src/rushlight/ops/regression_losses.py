@@ -232,7 +232,7 @@ def poisson_nll_loss(
     """
     reduction = reduction_of(reduction, size_average, reduce)
     if log_input:
-        loss = op.exp(input) - target * input
+        loss = build.kept(op.exp(input)) - target * input
     else:
         loss = input - target * op.log(input + eps)
     if full:
@@ -297,7 +297,7 @@ def gaussian_nll_loss(
     var = not_negative.apply(var)
     # The bound does not count in the gradient.
     var = var + op.detach(op.clamp_min(var, eps) - var)
-    distance = input - target
+    distance = build.kept(input - target)
     loss = 0.5 * (op.log(var) + distance * distance / var)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)

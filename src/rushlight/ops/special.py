@@ -246,7 +246,7 @@ _zeta = _binary(
 _erfinv = _function(
     ["erfinv", "special.erfinv"],
     "The inverse of erf.",
-    lambda out, x: op.exp(out * out) * (math.sqrt(math.pi) / 2),
+    lambda out, x: op.exp(_erfinv(x) ** 2) * (math.sqrt(math.pi) / 2),  # out may be overwritten
     "erfinv",
     low=-0.99,
     high=0.99,
@@ -294,7 +294,7 @@ def _floating(input: Traced) -> Traced:
 @composite(names=["special.ndtr"], methods=[], out=True, samples=unary(special=_SPECIAL))
 def ndtr(input: Tensor):
     """The normal distribution's cumulative probability."""
-    x = _floating(input) * math.sqrt(0.5)
+    x = build.kept(_floating(input) * math.sqrt(0.5))
     return op.where(x < -1, op.erfc(-x) * 0.5, 0.5 + op.erf(x) * 0.5)
 
 

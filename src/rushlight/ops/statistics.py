@@ -400,7 +400,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights=None, aweights=None):
         share = aweights if fweights is None else weights * build.reshape(aweights, (count,))
         wsum = op.sum(weights * aweights) if fweights is not None else op.sum(share * share)
         norm = total - correction * wsum / total
-    centred = x - average
+    centred = build.kept(x - average)
     weighted = centred if weights is None else centred * weights
     other = build.conjugate(build.permute(weighted, (1, 0)))
     product = op.matmul(centred, build.convert(other, centred.dtype))

@@ -131,8 +131,9 @@ class _Walk:
         are not yet due. An output may be an argument, or older than one if an equal value was known
         before the call. A gradient that is wanted of a value inside needs the derived rule.
         """
-        makers = [value.node for value in region.outputs if value.node in position]
-        if len(makers) < len(region.outputs) or self.active.isdisjoint(region.outputs):
+        active = self.active.intersection(region.outputs)
+        makers = [value.node for value in active if value.node in position]
+        if len(makers) < len(active) or not active:
             return None
         first = min(makers, key=position.__getitem__)
         arguments = tensors_in(region.arguments)
