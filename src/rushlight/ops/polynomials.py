@@ -15,6 +15,7 @@ from .samples import Draw, calls
 # p[k + 1] from p[k], p[k - 1], x and k.
 _Step = Callable[[Any, Any, Any, int], Any]
 _LARGE = 1000  # from this degree on a closed form or SciPy's function takes over
+_HUGE = 100_000  # from this degree on SciPy's recurrence would take too long
 
 
 def _doubling(q: Any, p: Any, x: Any, k: int) -> Any:
@@ -56,18 +57,27 @@ def _hermite(x: Any, n: Any, scale: int) -> Any:
     return numpy.where(n >= _LARGE, numpy.nan, result)
 
 
+def _of_high_degree(function: Any, n: Any, x: Any) -> Any:
+    """SciPy's function: by recurrence for integers, by a hypergeometric series for floats."""
+    high = numpy.where(n >= _LARGE, n, 0)
+    by_recurrence = function(numpy.where(high < _HUGE, high, 0), x)
+    return numpy.where(high < _HUGE, by_recurrence, function(high.astype(numpy.float64), x))
+
+
 def _laguerre(x: Any, n: Any) -> Any:
     from scipy.special import eval_laguerre
 
+    of_high_degree = _of_high_degree(eval_laguerre, n, x)
     result = _recurrence(x, n, 1 - x, lambda q, p, x, k: ((2 * k + 1 - x) * q - k * p) / (k + 1))
-    return numpy.where(n >= _LARGE, eval_laguerre(n, x), result)
+    return numpy.where(n >= _LARGE, of_high_degree, result)
 
 
 def _legendre(x: Any, n: Any) -> Any:
     from scipy.special import eval_legendre
 
+    of_high_degree = _of_high_degree(eval_legendre, n, x)
     result = _recurrence(x, n, x, lambda q, p, x, k: ((2 * k + 1) * x * q - k * p) / (k + 1))
-    return numpy.where(n >= _LARGE, eval_legendre(n, x), result)
+    return numpy.where(n >= _LARGE, of_high_degree, result)
 
 
 def _reference(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
