@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sphinx.ext.napoleon import GoogleDocstring
+
 from rushlight import dtypes
 from rushlight.ops.record import NONE, Composite, Primitive, Record, Unsupported
 from rushlight.tools.table import accepted_dtypes, records
@@ -127,7 +129,7 @@ def entry(record: Record) -> str:
         plain.append(out)
     directive = "function" if record.names else "method"
     text = f".. py:{directive}:: {path_of(record)}{signature.replace(parameters=plain)}\n\n"
-    doc = inspect.cleandoc(record.__doc__ or "")
+    doc = str(GoogleDocstring(inspect.cleandoc(record.__doc__ or "")))
     blocks = [*escaped(doc).splitlines(), "", *facts(record)]
     return text + "".join(f"   {line}\n" if line else "\n" for line in blocks) + "\n"
 

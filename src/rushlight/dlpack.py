@@ -90,7 +90,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         BufferError: for arrays on other devices, or of types that do not exist here.
 
     Example:
-        >>> rushlight.from_dlpack(numpy.arange(3))
+        >>> rushlight.from_dlpack(rushlight.arange(3).numpy())
         tensor([0, 1, 2])
     """
     if device is not None and require_device(device, "from_dlpack").type != "cpu":
