@@ -164,7 +164,8 @@ def sinc(input):
     """sin(pi x) / (pi x), and 1 at 0."""
     if input.dtype.is_integral:
         input = build.convert(input, dtypes.get_default_dtype())
+    dtype, input = input.dtype, build.widened(input)
     angle = input * numpy.pi
     safe = op.where(input == 0, 1, angle)
     # Where the input is zero the value and the gradient are those of the limit.
-    return op.where(input == 0, 1 - angle * angle / 6, op.sin(safe) / safe)
+    return build.convert(op.where(input == 0, 1 - angle * angle / 6, op.sin(safe) / safe), dtype)
