@@ -50,8 +50,7 @@ def trace(
     if example_kwarg_inputs is not None:
         func(**example_kwarg_inputs)
     elif example_inputs is not None:
-        args = example_inputs if _isinstance(example_inputs, tuple | list) else (example_inputs,)
-        func(*args)
+        func(*_arguments(example_inputs))
     return func
 
 
@@ -71,9 +70,13 @@ def trace_module(
 ) -> Any:
     """A module as it is, after one call of each method with its example."""
     for name, given in inputs.items():
-        args = given if _isinstance(given, tuple | list) else (given,)
-        getattr(mod, name)(*args)
+        getattr(mod, name)(*_arguments(given))
     return mod
+
+
+def _arguments(example: Any) -> Any:
+    """The arguments that an example stands for: itself, unless it is a sequence of them."""
+    return example if _isinstance(example, tuple | list) else (example,)
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:

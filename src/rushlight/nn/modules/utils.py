@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -27,14 +27,3 @@ _quadruple = _ntuple(4, "_quadruple")
 def _reverse_repeat_tuple(t: Sequence[int], n: int) -> tuple[int, ...]:
     """The elements from last to first, each n times: paddings of `conv` as those of `pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
-
-
-def _list_with_default(out_size: Iterable[Any], defaults: Sequence[int]) -> list[int]:
-    """Sizes, with those of the input where they are None."""
-    sizes = list(out_size) if isinstance(out_size, Iterable) else [out_size]
-    if len(defaults) <= len(sizes):
-        raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
-    return [
-        size if size is not None else default
-        for size, default in zip(sizes, defaults[-len(sizes) :])
-    ]

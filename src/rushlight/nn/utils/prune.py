@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import rushlight
 
 from ..._core import Tensor
 from ..modules.module import Module
+from .pre_hooks import find_pre_hook, remove_pre_hook
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured",
@@ -63,14 +64,7 @@ class BasePruningMethod(ABC):
         Returns:
             The hook.
         """
-        old = next(
-            (
-                (number, hook)
-                for number, hook in module._forward_pre_hooks.items()
-                if isinstance(hook, BasePruningMethod) and hook._tensor_name == name
-            ),
-            None,
-        )
+        old = find_pre_hook(module, _of(name))
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         original = getattr(module, f"{name}_orig" if old else name)
@@ -450,14 +444,16 @@ def remove(module: Module, name: str) -> Module:
     Raises:
         ValueError: if it is not pruned.
     """
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(
-        f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
-    )
+    if not remove_pre_hook(module, _of(name)):
+        raise ValueError(
+            f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
+        )
+    return module
+
+
+def _of(name: str) -> Callable[[Any], bool]:
+    """Whether a hook prunes a parameter."""
+    return lambda hook: isinstance(hook, BasePruningMethod) and hook._tensor_name == name
 
 
 def is_pruned(module: Module) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..._core import Tensor
@@ -10,6 +11,7 @@ from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
 from .norms import as_matrix, normalized
+from .pre_hooks import find_pre_hook, remove_pre_hook
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -65,11 +67,10 @@ class SpectralNorm:
         module: Any, name: str, n_power_iterations: int, dim: int, eps: float
     ) -> SpectralNorm:
         """Replace a parameter, and register the hook."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
-                )
+        if find_pre_hook(module, _of(name)):
+            raise RuntimeError(
+                f"Cannot register two spectral_norm hooks on the same parameter {name}"
+            )
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None or is_lazy(weight):
@@ -123,15 +124,15 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     Raises:
         ValueError: if the parameter has none.
     """
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            break
-    else:
+    if not remove_pre_hook(module, _of(name)):
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     for number, hook in module._state_dict_hooks.items():
         if isinstance(hook, _StateVersion) and hook.hook.name == name:
             del module._state_dict_hooks[number]
             break
     return module
+
+
+def _of(name: str) -> Callable[[Any], bool]:
+    """Whether a hook is the spectral normalisation of a parameter."""
+    return lambda hook: isinstance(hook, SpectralNorm) and hook.name == name

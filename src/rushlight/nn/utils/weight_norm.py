@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ..._core import Tensor
@@ -10,6 +11,7 @@ from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
 from .norms import norm_except_dim
 from .norms import weight_norm as apply_weight_norm
+from .pre_hooks import find_pre_hook, remove_pre_hook
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -29,11 +31,10 @@ class WeightNorm:
     @staticmethod
     def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
         """Replace a parameter, and register the hook."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two weight_norm hooks on the same parameter {name}"
-                )
+        if find_pre_hook(module, _of(name)):
+            raise RuntimeError(
+                f"Cannot register two weight_norm hooks on the same parameter {name}"
+            )
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
         if is_lazy(weight):
@@ -88,9 +89,11 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     Raises:
         ValueError: if the parameter has none.
     """
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    if not remove_pre_hook(module, _of(name)):
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    return module
+
+
+def _of(name: str) -> Callable[[Any], bool]:
+    """Whether a hook is the weight normalisation of a parameter."""
+    return lambda hook: isinstance(hook, WeightNorm) and hook.name == name
