@@ -34,7 +34,8 @@ def test_round_trip(folder):
     cache.store(key, b"code", 2)
     assert cache.load(key) == (b"code", 2)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [path.suffix for path in folder.iterdir()] == [".kernel"]
+    assert [path.suffix for path in folder.rglob("*") if path.is_file()] == [".kernel"]
+    assert all(path.stat().st_mode & 0o777 == 0o700 for path in folder.iterdir())
 
 
 def test_keys_differ_by_structure_variant_and_target():
@@ -50,7 +51,7 @@ def test_keys_differ_by_structure_variant_and_target():
 
 def test_damaged_files_are_ignored_and_replaced(folder):
     code = codegen.compile(NEST, VARIANT)
-    (path,) = folder.iterdir()
+    (path,) = folder.glob("*/*")
     good = path.read_bytes()
     damaged = [b"", good[:20], good[:-1], good + b"x", b"x" + good[1:], good[:-5] + b"wrong"]
     other = good[:8] + bytes(32) + good[40:]
@@ -77,15 +78,25 @@ def test_a_file_in_place_of_the_folder_is_no_error(folder):
 
 
 def test_size_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr(cache, "SIZE_LIMIT", 10_000)
-    monkeypatch.setattr(cache, "_EVICTION_INTERVAL", 1)
-    for k in range(30):
-        cache.store(bytes([k]) * 32, bytes(1000), 0)
-        os.utime(folder / (bytes([k]).hex() * 32 + ".kernel"), (k, k))
-    sizes = [path.stat().st_size for path in folder.iterdir()]
-    assert sum(sizes) <= 11_200
-    assert cache.load(bytes([29]) * 32) is not None
-    assert cache.load(bytes([0]) * 32) is None
+    """What was used last stays; each part keeps its own bound."""
+    block = 4096
+    monkeypatch.setattr(cache, "SIZE_LIMIT", 10 * block * cache._PARTS)
+    monkeypatch.setattr(cache, "_size_on_disk", lambda status: block)
+    for part in (0, 7):
+        for k in range(30):
+            key = bytes([part, 0, k]).ljust(32, b"k")
+            cache.store(key, bytes(1000), 0)
+            os.utime(cache._place(folder, key), (k, k))
+        assert len(list(cache._place(folder, key).parent.iterdir())) <= 10
+        assert cache.load(key) is not None
+        assert cache.load(bytes([part, 0, 0]).ljust(32, b"k")) is None
+
+
+def test_small_kernels_count_as_the_blocks_they_fill(folder):
+    key = bytes(32)
+    cache.store(key, b"code", 0)
+    ((_, size, path),) = cache._files(folder / "00")
+    assert size >= max(os.stat(path).st_size, os.stat(path).st_blocks * 512)
 
 
 _WARM = """

@@ -52,13 +52,17 @@ def losses_and_llvm(output: str) -> tuple[list[str], bool]:
 
 
 def kernels(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.kernel"))
+    return sorted(folder.glob("*/*.kernel"))
+
+
+def litter(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*/*") if path.suffix != ".kernel"]
 
 
 def test_a_warm_start_trains_without_llvm(cache_folder):
     cold, needed = losses_and_llvm(run_program(_TRAIN, cache=cache_folder))
     assert needed
-    assert not [path for path in cache_folder.iterdir() if path.suffix != ".kernel"]
+    assert not litter(cache_folder)
     warm, needed = losses_and_llvm(run_program(_TRAIN, cache=cache_folder))
     assert not needed
     assert warm == cold
@@ -68,7 +72,7 @@ def test_two_processes_fill_one_cache(cache_folder):
     processes = [start_program(_TRAIN, cache=cache_folder) for _ in range(3)]
     results = [losses_and_llvm(finish_program(process))[0] for process in processes]
     assert results[0] == results[1] == results[2]
-    assert not [path for path in cache_folder.iterdir() if path.suffix != ".kernel"]
+    assert not litter(cache_folder)
     warm, needed = losses_and_llvm(run_program(_TRAIN, cache=cache_folder))
     assert (warm, needed) == (results[0], False)
 
@@ -113,7 +117,7 @@ def make_directory(path: Path) -> None:
 
 def link_elsewhere(path: Path) -> None:
     """A link to a sound file: who may write that file is not told by this folder."""
-    other = path.parent.parent / path.name
+    other = path.parents[2] / path.name
     path.rename(other)
     path.symlink_to(other)
 
@@ -149,7 +153,7 @@ def test_bad_files_are_rebuilt(cache_folder, damage: Callable[[Path], None]):
         damage(path)
     assert run_program(_SIGMOID, cache=cache_folder, timeout=60).split() == ["True"]
     if damage is make_directory:  # cannot be replaced: compiled each time, and no litter is left
-        assert sorted(cache_folder.iterdir()) == sorted(sound)
+        assert sorted(cache_folder.glob("*/*")) == sorted(sound)
         return
     assert run_program(_SIGMOID, cache=cache_folder).split() == ["False"]
     for path, content in sound.items():
@@ -170,8 +174,10 @@ def test_a_kernel_under_another_name_is_not_used(cache_folder):
     folder = cache_folder.parent / "other"
     folder.mkdir(mode=0o700)
     run_program(program, cache=folder)
-    (mine,) = {p.name for p in kernels(folder)} - {p.name for p in kernels(cache_folder)}
+    names = [{p.relative_to(root) for p in kernels(root)} for root in (folder, cache_folder)]
+    (mine,) = names[0] - names[1]
     for path in kernels(cache_folder):
+        (cache_folder / mine).parent.mkdir(mode=0o700, exist_ok=True)
         (cache_folder / mine).write_bytes(path.read_bytes())
     assert run_program(program, cache=cache_folder).split() == ["True"]
 

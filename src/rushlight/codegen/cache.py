@@ -2,6 +2,9 @@
 
 The folder holds code that will run, so it must belong to the user and be closed to others.
 Files that are truncated, altered or foreign are ignored and written again.
+
+Keys are spread evenly over 256 folders, each bounded by its part of the limit, so keeping the
+bound takes a look at one small folder and no count of the whole cache.
 """
 
 from __future__ import annotations
@@ -23,8 +26,9 @@ from .target import Target
 _MAGIC = b"RLKC\x01\x00\x00\x00"
 _HEADER = struct.Struct("<8s32s32sQ")  # magic, key, digest of the rest, entry
 _SUFFIX = ".kernel"
-SIZE_LIMIT = 256 << 20
-_EVICTION_INTERVAL = 64  # stores between looks at the folder's size
+SIZE_LIMIT = 512 << 20
+_PARTS = 256  # folders, named by the first byte of the keys in them
+_EVICTION_INTERVAL = 16  # of so many keys one looks at its folder's size
 
 
 def key(nest: Nest, variant: Variant, target: Target) -> bytes:
@@ -53,7 +57,7 @@ def load(key: bytes) -> tuple[bytes, int] | None:
     if folder is None:
         return None
     try:
-        path = folder / (key.hex() + _SUFFIX)
+        path = _place(folder, key)
         content = _read(path)
     except OSError:
         return None
@@ -76,18 +80,26 @@ def store(key: bytes, blob: bytes, entry: int) -> None:
     if folder is None:
         return
     content = _HEADER.pack(_MAGIC, key, _digest(entry, blob), entry) + blob
+    path = _place(folder, key)
     try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            os.replace(name, folder / (key.hex() + _SUFFIX))
+            os.replace(name, path)
         except OSError:
             os.unlink(name)
             return
     except OSError:
         return
-    _count_store(folder)
+    if key[1] % _EVICTION_INTERVAL == 0:
+        _evict(path.parent)
+
+
+def _place(folder: Path, key: bytes) -> Path:
+    digits = key.hex()
+    return folder / digits[:2] / (digits[2:] + _SUFFIX)
 
 
 def _read(path: Path) -> bytes:
@@ -143,38 +155,34 @@ def _checked(name: str) -> Path | None:
     return folder
 
 
-_stores = 0
-
-
-def _count_store(folder: Path) -> None:
-    global _stores
-    if _stores % _EVICTION_INTERVAL == 0:
-        _evict(folder)
-    _stores += 1
-
-
-def _evict(folder: Path) -> None:
-    """Remove what was used longest ago until three quarters of the limit are left."""
-    files = sorted(_files(folder))
+def _evict(part: Path) -> None:
+    """Remove what was used longest ago until three quarters of the part's limit are left."""
+    limit = SIZE_LIMIT // _PARTS
+    files = sorted(_files(part))
     total = sum(size for _, size, _ in files)
-    if total <= SIZE_LIMIT:
+    if total <= limit:
         return
     for _, size, path in files:
-        if total <= SIZE_LIMIT * 3 // 4:
+        if total <= limit * 3 // 4:
             break
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
             total -= size
 
 
-def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time of last use, size and path of every file of the cache, temporary ones included."""
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
+def _files(part: Path) -> Iterator[tuple[float, int, str]]:
+    """Time of last use, size and path of every file of a part, temporary ones included."""
+    with contextlib.suppress(OSError), os.scandir(part) as entries:
+        for entry in entries:
             if entry.name.endswith((_SUFFIX, ".tmp")):
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
-                    yield status.st_mtime, status.st_size, Path(entry.path)
+                    yield status.st_mtime, _size_on_disk(status), entry.path
+
+
+def _size_on_disk(status: os.stat_result) -> int:
+    """Kernels are smaller than the blocks they are kept in."""
+    return max(status.st_size, getattr(status, "st_blocks", 0) * 512)
 
 
 def describe() -> list[tuple[str, str]]:
@@ -182,7 +190,8 @@ def describe() -> list[tuple[str, str]]:
     folder = _folder()
     if folder is None:
         return [("folder", "none: kernels are compiled anew in each process")]
-    sizes = [size for _, size, _ in _files(folder)]
+    parts = [folder / f"{number:02x}" for number in range(_PARTS)]
+    sizes = [size for part in parts for _, size, _ in _files(part)]
     return [
         ("folder", str(folder)),
         ("kernels", f"{len(sizes)}, {sum(sizes) / 1e6:.1f} of at most {SIZE_LIMIT / 1e6:.0f} MB"),
