@@ -28,9 +28,7 @@ PROFILE = settings(
 )
 
 
-@PROFILE
-@given(st.randoms(use_true_random=False))
-def test_programs(random: Random) -> None:
+def run_program(random: Random) -> None:
     program = Program()
     drawing = Drawing(random, program)
     for _ in range(drawing.integer(2, 4)):
@@ -40,3 +38,9 @@ def test_programs(random: Random) -> None:
             run(program, drawing, drawing.choice(OPERATORS))
     except EndOfProgram:
         pass
+
+
+@PROFILE
+@given(st.randoms(use_true_random=False))
+def test_programs(random: Random) -> None:
+    run_program(random)
