@@ -78,7 +78,7 @@ def test_memory_lives_as_long_as_anyone_uses_it():
 
 
 def test_capsules_are_consumed_once():
-    capsule = rushlight.to_dlpack(rushlight.ones(3))
+    capsule = rushlight.to_dlpack(rushlight.ones(3, requires_grad=True))
     assert rushlight.from_dlpack(capsule).tolist() == [1, 1, 1]
     with pytest.raises(RuntimeError, match="only once"):
         rushlight.from_dlpack(capsule)

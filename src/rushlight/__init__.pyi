@@ -1192,7 +1192,7 @@ def dsplit(
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Tensors along dim 2, with that many dims."""
 
-def einsum(equation: Any, *operands: Sequence[Tensor]) -> Tensor:
+def einsum(equation: Any = None, *operands: Sequence[Tensor]) -> Tensor:
     """The sums of products that an equation such as "ij,jk->ik" names: dims with one letter are
     multiplied, and summed if the output lacks the letter. Without an output it has the letters that
     occur once, in the order of the alphabet. "..." stands for dims that broadcast.
@@ -1407,7 +1407,7 @@ def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> 
 def gradient(
     input: Tensor,
     *,
-    spacing: Sequence[Tensor] | None = None,
+    spacing: Tensor | _Number | None = None,
     dim: Any = None,
     edge_order: _int = 1,
 ) -> tuple[Tensor, ...]:
@@ -2873,7 +2873,7 @@ def tanh_(input: Tensor) -> Tensor:
 
 def tensor_split(
     input: Tensor,
-    indices_or_sections: Any = None,
+    tensor_indices_or_sections: Any = None,
     dim: _int = 0,
     *,
     indices: Any = None,

@@ -1698,7 +1698,7 @@ class Tensor:
         """The hyperbolic tangent."""
     def tensor_split(
         self,
-        indices_or_sections: Any = None,
+        tensor_indices_or_sections: Any = None,
         dim: _int = 0,
         *,
         indices: Any = None,

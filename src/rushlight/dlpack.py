@@ -69,12 +69,13 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """A capsule that shares a tensor's memory, which can be consumed once.
+    """A capsule that shares a tensor's memory, which can be consumed once. What is made of it does
+    not require gradients.
 
     Raises:
-        BufferError: as ``Tensor.__dlpack__``.
+        BufferError: for tensors without data and for read-only ones.
     """
-    return _core.to_dlpack(tensor)
+    return _core.to_dlpack(tensor.detach() if isinstance(tensor, Tensor) else tensor)
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:

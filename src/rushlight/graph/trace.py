@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -313,6 +314,12 @@ def user_source() -> tuple[str, int] | None:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def warn_user(message: str) -> None:
+    """A UserWarning at the line that called the operator being traced."""
+    filename, line = user_source() or ("<unknown>", 1)
+    warnings.warn_explicit(message, UserWarning, filename, line)
 
 
 # ---------------------------------------------------------------- values

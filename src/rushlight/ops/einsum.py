@@ -248,7 +248,7 @@ def _from_sublists(*arguments: Any) -> Any:
         ("ba", Draw((2, 3))),
     ),
 )
-def einsum(equation: Selector, *operands: Tensors):
+def einsum(equation: Selector = None, *operands: Tensors):
     """The sums of products that an equation such as "ij,jk->ik" names: dims with one letter are
     multiplied, and summed if the output lacks the letter. Without an output it has the letters that
     occur once, in the order of the alphabet. "..." stands for dims that broadcast.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
@@ -173,10 +172,9 @@ def grid_sample(
     """
     _check(input, grid, mode, padding_mode)
     if align_corners is None:
-        warnings.warn(
+        warn_user(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False. "
-            "Please specify align_corners=True if the old behavior is desired.",
-            stacklevel=2,
+            "Please specify align_corners=True if the old behavior is desired."
         )
     corners = bool(align_corners)
     x, grid = build.widened(input), build.widened(grid)

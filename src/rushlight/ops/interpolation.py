@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
 from ..graph.symbols import SymbolicInt
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from ..promotion import scalar_type_name
 from . import build
 from .average_pooling import adaptive_averaged
@@ -277,7 +276,7 @@ def upsample(
     align_corners: Selector = None,
 ):
     """interpolate, under its older name."""
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `interpolate`.", stacklevel=2)
+    warn_user("`nn.functional.upsample` is deprecated. Use `interpolate`.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from ..layout import broadcast_shapes, numel
 from . import build
 from .indexing import gather_primitive
@@ -79,14 +79,11 @@ def l1_loss(
 
 def difference_of(input: Traced, target: Traced, name: str) -> Traced:
     if len(input.shape) != len(target.shape) or tuple(input.shape) != tuple(target.shape):
-        import warnings
-
-        warnings.warn(
+        warn_user(
             f"Using a target size ({list(target.shape)}) that is different to the input size "
             f"({list(input.shape)}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the "
             "same size.",
-            stacklevel=2,
         )
     broadcast_shapes([input.shape, target.shape], name)
     return input - target

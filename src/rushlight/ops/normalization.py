@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from ..layout import normalize_dim, numel
 from ..promotion import scalar_type_name
 from . import build
@@ -90,12 +90,9 @@ def log_softmax(input, dim: int, dtype: DType | None = None):
 def _implicit_dim(input: Traced, dim: int | None, name: str) -> int:
     """The dim that PyTorch's nn.functional takes when none is given."""
     if dim is None:
-        import warnings
-
-        warnings.warn(
+        warn_user(
             f"Implicit dimension choice for {name} has been deprecated. Change the call to "
-            "include dim=X as an argument.",
-            stacklevel=2,
+            "include dim=X as an argument."
         )
         return 0 if input.ndim in (0, 1, 3) else 1
     return dim

@@ -289,11 +289,24 @@ class Record:
                     f"{self.name}(): argument '{parameter.name}' must be Tensor, not "
                     f"{type(argument).__name__}"
                 )
+            if parameter is not None and parameter.kind == "Tensors":
+                self._check_elements(parameter, argument, place)
         if given and not operands and self.needs_tensor:
             raise TypeError(
                 f"{self.name}(): argument '{self.parameters[0].name}' must be Tensor, not "
                 f"{type(given[0][1]).__name__}"
             )
+
+    def _check_elements(self, parameter: Parameter, argument: Any, place: int | str) -> None:
+        """TypeError if a list of tensors, or one of many arguments, is a number."""
+        elements = argument if isinstance(argument, list | tuple) else [argument]
+        first = place - (self.variadic or 0) if parameter.variadic and isinstance(place, int) else 0
+        for i, each in enumerate(elements, first):
+            if isinstance(each, Number):
+                raise TypeError(
+                    f"{self.name}(): expected Tensor as element {i} of argument "
+                    f"'{parameter.name}', but got {type(each).__name__}"
+                )
 
     def parameter_at(self, place: int | str) -> Parameter | None:
         if isinstance(place, int):

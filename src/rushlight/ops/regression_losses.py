@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy
 
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
@@ -199,10 +198,9 @@ def kl_div(
         if x.dtype.is_complex:
             raise RuntimeError("kl_div: Complex inputs not supported.")
     if how == "mean":
-        warnings.warn(
+        warn_user(
             "kl_div: reduction 'mean' divides by the number of elements; 'batchmean' is the "
-            "divergence",
-            stacklevel=2,
+            "divergence"
         )
     if log_target:
         loss = op.exp(target) * (target - input)

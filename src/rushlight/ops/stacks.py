@@ -36,6 +36,14 @@ def _pieces(input: Traced, sections: Any, dim: int, name: str) -> tuple[Traced, 
     return tuple(result)
 
 
+def _given(name: str, *choices: Any) -> Any:
+    """The one of the alternative arguments that was given."""
+    for each in choices:
+        if each is not None:
+            return each
+    raise TypeError(f"{name}(): give indices or sections")
+
+
 def _split_at_tensor(function: Callable[[], Any]) -> Callable[..., Any]:
     """A split whose sections are in a tensor."""
 
@@ -70,15 +78,11 @@ def _split_at_tensor(function: Callable[[], Any]) -> Callable[..., Any]:
     ),
 )
 def tensor_split(
-    input: Tensor, indices_or_sections: Selector = None, dim: int = 0, *,
+    input: Tensor, tensor_indices_or_sections: Selector = None, dim: int = 0, *,
     indices: Selector = None, sections: Selector = None,
 ):  # fmt: skip
     """So many pieces of nearly equal size along dim, or the pieces between indices."""
-    given = next(
-        (each for each in (indices_or_sections, indices, sections) if each is not None), None
-    )
-    if given is None:
-        raise TypeError("tensor_split(): give indices or sections")
+    given = _given("tensor_split", tensor_indices_or_sections, indices, sections)
     if not input.ndim:
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
@@ -92,11 +96,7 @@ def _axis_split(name: str, least: int, axis: Callable[[int], int], doc: str) -> 
         indices: Selector = None, sections: Selector = None,
     ):  # fmt: skip
         """"""
-        given = next(
-            (each for each in (indices_or_sections, indices, sections) if each is not None), None
-        )
-        if given is None:
-            raise TypeError(f"{name}(): give indices or sections")
+        given = _given(name, indices_or_sections, indices, sections)
         if input.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension"

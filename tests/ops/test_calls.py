@@ -1,0 +1,50 @@
+"""What operators say of a call: numbers among tensors, warnings at the caller's line."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import rushlight
+from rushlight.ops.record import COMPOSITES, PRIMITIVES, Record
+
+LISTS = [
+    record
+    for record in {**PRIMITIVES, **COMPOSITES}.values()
+    if record.operator is not None
+    and record.names
+    and any(each.kind == "Tensors" for each in record.parameters[:1])
+]
+
+
+@pytest.mark.parametrize("record", LISTS, ids=lambda record: record.name)
+def test_lists_of_tensors_hold_no_numbers(record: Record) -> None:
+    with pytest.raises(TypeError, match=rf"{record.name}\(\): expected Tensor as element 1 .* int"):
+        arguments = [rushlight.ones(2), 3]
+        record.operator(*arguments) if record.parameters[0].variadic else record.operator(arguments)
+
+
+def test_tensor_split_by_its_names() -> None:
+    x = rushlight.arange(6)
+    by = {"tensor_indices_or_sections": rushlight.tensor(2), "sections": 2, "indices": [3]}
+    for name, value in by.items():
+        halves = rushlight.tensor_split(x, **{name: value})
+        assert [each.tolist() for each in halves] == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_warnings_name_the_line_of_the_caller() -> None:
+    x = rushlight.rand(3, 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rushlight.nn.functional.kl_div(x.log(), x)
+        rushlight.nn.functional.mse_loss(x, x[:1])
+    assert [each.filename for each in caught] == [__file__] * 2
+
+
+def test_warnings_may_be_errors() -> None:
+    x = rushlight.rand(4, 2, dtype=rushlight.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="batchmean"):
+            rushlight.nn.functional.kl_div(x.log(), x)
