@@ -22,6 +22,7 @@ bool dtype_from_object(PyObject *object, DType *out);  // false (no error set) i
 inline bool is_floating(DType d) { return d >= DType::Float16 && d <= DType::Float64; }
 inline bool is_complex(DType d) { return d >= DType::Complex32 && d <= DType::Complex128; }
 DType real_of(DType dtype);  // of the parts of a complex type; other types stay
+DType complex_of(DType dtype);  // with parts of this type; other types than float16, float32 and float64 stay
 inline bool is_differentiable(DType d) { return d >= DType::Float16; }
 
 // ---------------------------------------------------------------- metadata (interned, reference counted)
@@ -189,7 +190,8 @@ int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, s
 int tape_check_inplace(Tensor *t, const char *name, bool recorded);
 // A view made natively: kind says how to turn a gradient of the view into one of the base tensor.
 enum class ViewKind : uint8_t {
-  Reshape, Permute, Transpose, T, Expand, Slice, Select, Unsqueeze, Squeeze, AsStrided, Real, Imag, Unbind, Detach, Alias
+  Reshape, Permute, Transpose, T, Expand, Slice, Select, Unsqueeze, Squeeze, AsStrided, Real, Imag, AsReal, AsComplex,
+  Unbind, Detach, Alias
 };
 int tape_record_view(ViewKind kind, Tensor *base, Tensor *view, const std::vector<int64_t> &arguments);
 // An operator's output that aliases an input (after tape_record, if that is called): writes reach the base's history.

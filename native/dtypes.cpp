@@ -119,6 +119,12 @@ DType real_of(DType dtype) {
   return dtype == DType::Complex128 ? DType::Float64 : dtype;
 }
 
+DType complex_of(DType dtype) {
+  if (dtype == DType::Float16) return DType::Complex32;
+  if (dtype == DType::Float32) return DType::Complex64;
+  return dtype == DType::Float64 ? DType::Complex128 : dtype;
+}
+
 DType default_dtype = DType::Float32;
 
 int64_t itemsize(DType dtype) { return kInfo[static_cast<int>(dtype)].itemsize; }

@@ -77,12 +77,12 @@ bool Run::run_node(Task &task, Tensor **given) {
     const Edge edge = node->edges[k];
     if (!edge.node) continue;
     const uint32_t next = map_.find(edge.node);
-    if (!wanted(tasks_[next])) continue;
-    if (results[k]) {
+    if (results[k]) {  // a user's gradient must be right also where nobody wants it
       if (node->custom && !check_user_gradient(results[k].get(), expected_meta(edge.node, edge.index))) return false;
       if (!conform(results[k], edge.node, edge.index, node_name(node), k)) return false;
-      if (!deliver(next, edge.index, std::move(results[k]))) return false;
     }
+    if (!wanted(tasks_[next])) continue;
+    if (results[k] && !deliver(next, edge.index, std::move(results[k]))) return false;
     arrived(next);
   }
   return true;

@@ -3,6 +3,8 @@
 // and unpacks saved values, tape_apply.cpp computes a node's gradients, engine*.cpp run the backward pass,
 // tape_python.cpp is the interface to Python.
 #pragma once
+#include <memory>
+
 #include "tensor.h"
 
 namespace rushlight {
@@ -42,6 +44,12 @@ class Ref {
   T *pointer_ = nullptr;
 };
 using TensorRef = Ref<Tensor>;
+
+// A strong reference to metadata.
+struct MetaRelease {
+  void operator()(Meta *meta) const { meta_decref(meta); }
+};
+using MetaRef = std::unique_ptr<Meta, MetaRelease>;
 using ObjectRef = Ref<PyObject>;
 
 inline PyObject *as_object(const Node *node) { return reinterpret_cast<PyObject *>(const_cast<Node *>(node)); }
@@ -184,6 +192,9 @@ TensorRef tensor_shaped(DType dtype, const Meta *like, bool zero);  // the layou
 TensorRef tensor_copy(Tensor *t, const Meta *like);             // likewise
 void copy_into(Tensor *to, const Tensor *from);                 // of the same dtype and sizes
 void fill_zero(Tensor *t);
+// Complex numbers as pairs of real ones along a new last dim, and the reverse; what is so already stays.
+TensorRef tensor_as_real(Tensor *t);
+TensorRef tensor_as_complex(Tensor *t);
 bool never_overlaps(const Meta *m);
 bool same_sizes(const Meta *a, const Meta *b);
 bool native_arithmetic(const Tensor *t);       // may layout arithmetic stand in for operators?

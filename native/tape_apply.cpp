@@ -200,9 +200,17 @@ bool within(const Meta *base, const Meta *view, int64_t offset) {
   return view->numel == 0 || (low + shift >= base_low && high + shift <= base_high);
 }
 
-TensorRef as_strided_gradient(Node *node, Tensor *g) {
-  const Meta *base = node->base_meta, *view = node->metas[0];
-  const int64_t offset = node->arguments[0];
+// A tensor's metadata, with complex numbers as pairs of real ones if `pairs`; empty with an error set.
+MetaRef meta_in(Meta *meta, bool pairs) {
+  if (pairs && is_complex(meta->dtype)) return MetaRef(meta_of_pairs(meta));
+  meta_incref(meta);
+  return MetaRef(meta);
+}
+
+// Is one of a base and its view complex and the other real?
+bool mixes_parts(const Meta *base, const Meta *view) { return is_complex(base->dtype) != is_complex(view->dtype); }
+
+TensorRef strided_gradient(const Meta *base, const Meta *view, int64_t offset, Tensor *g) {
   if (native_arithmetic(g) && g->meta->dtype == base->dtype && never_overlaps(base) && never_overlaps(view) &&
       within(base, view, offset)) {
     TensorRef whole = tensor_strided(base, true);
@@ -219,6 +227,15 @@ TensorRef as_strided_gradient(Node *node, Tensor *g) {
   TensorRef sum = call_operator("scatter_add", {as_object(zeros.get()), dim.get(), as_object(positions.get()),
                                                 as_object(flat.get())});
   return sum ? reshape(sum.get(), sizes_of(base)) : TensorRef();
+}
+
+TensorRef as_strided_gradient(Node *node, Tensor *g) {
+  const bool pairs = mixes_parts(node->base_meta, node->metas[0]);
+  if (!pairs) return strided_gradient(node->base_meta, node->metas[0], node->arguments[0], g);
+  const MetaRef base = meta_in(node->base_meta, true), view = meta_in(node->metas[0], true);
+  TensorRef given = base && view ? tensor_as_real(g) : TensorRef();
+  TensorRef whole = given ? strided_gradient(base.get(), view.get(), node->arguments[0], given.get()) : TensorRef();
+  return whole && is_complex(node->base_meta->dtype) ? tensor_as_complex(whole.get()) : std::move(whole);
 }
 
 // The gradients of all views of an unbind(), one of which is defined, as one of the base.
@@ -271,6 +288,8 @@ TensorRef view_gradient(Node *node, Tensor *const *given) {
     case ViewKind::AsStrided: return as_strided_gradient(node, g);
     case ViewKind::Real: return call_operator("from_real", {as_object(g)});
     case ViewKind::Imag: return call_operator("from_imag", {as_object(g)});
+    case ViewKind::AsReal: return tensor_as_complex(g);
+    case ViewKind::AsComplex: return tensor_as_real(g);
     case ViewKind::Unbind: return unbind_gradient(node, given);
     case ViewKind::Detach:
     case ViewKind::Alias: break;
@@ -280,12 +299,37 @@ TensorRef view_gradient(Node *node, Tensor *const *given) {
 
 // ---------------------------------------------------------------- writes into views
 
-bool apply_written(CopySlices *slices, Tensor *part, Gradients &results) {
-  Node *function = slices->function;
+bool check_part(Node *node, const Tensor *part, const Meta *view) {
+  if (same_sizes(part->meta, view) && part->meta->dtype == view->dtype) return true;
+  PyErr_Format(PyExc_RuntimeError, "Function %s returned an invalid gradient at index 0 - got %s but expected shape %s",
+               node_name(node), format_ints(part->meta->sizes(), part->meta->ndim).c_str(),
+               format_ints(view->sizes(), view->ndim).c_str());
+  return false;
+}
+
+// A write into a view while gradients arrive, with complex numbers as pairs if only one of base and view is complex.
+struct WrittenView {
+  CopySlices *slices;
+  const Meta *base, *view;
+  bool pairs;
+};
+
+// Runs the operator that wrote. `former` becomes the gradient of the view's former value, null if it has none.
+bool apply_written(const WrittenView &written, TensorRef part, Gradients &results, TensorRef *former) {
+  CopySlices *slices = written.slices;
+  Ref<Node> function = Ref<Node>::borrow(slices->function);
+  if (is_complex(slices->view_meta->dtype)) part = tensor_as_complex(part.get());
+  if (!part) return false;
   SmallVector<Tensor *, 8> given(function->input_count);
   std::fill(given.begin(), given.end(), nullptr);
-  given[slices->output] = part;
-  return node_apply(function, given.data(), results);
+  given[slices->output] = part.get();
+  results = Gradients(function->edges.count);
+  if (!node_apply(function.get(), given.data(), results)) return false;
+  Tensor *own = slices->self_edge >= 0 ? results[slices->self_edge].get() : nullptr;
+  if (!own) return true;
+  if (!check_part(function.get(), own, slices->view_meta)) return false;
+  *former = written.pairs ? tensor_as_real(own) : TensorRef::borrow(own);
+  return bool(*former);
 }
 
 // Hands the gradients of the written operator on, except the one of the view's former value.
@@ -296,70 +340,53 @@ void forward_others(CopySlices *slices, Gradients &from, Gradients &to) {
   }
 }
 
-bool check_part(Node *node, const Tensor *part, const Meta *view) {
-  if (same_sizes(part->meta, view) && part->meta->dtype == view->dtype) return true;
-  PyErr_Format(PyExc_RuntimeError, "Function %s returned an invalid gradient at index 0 - got %s but expected shape %s",
-               node_name(node), format_ints(part->meta->sizes(), part->meta->ndim).c_str(),
-               format_ints(view->sizes(), view->ndim).c_str());
-  return false;
-}
-
-bool copy_slices_natively(Node *node, Tensor *g, Gradients &results) {
-  CopySlices *slices = node->slices;
-  TensorRef whole = tensor_strided(node->metas[0], false);
-  if (!whole) return false;
-  copy_into(whole.get(), g);
-  TensorRef region = tensor_alias(whole.get(), layout_at(slices->view_meta, slices->offset));
-  TensorRef part = region ? tensor_copy(region.get(), slices->view_meta) : TensorRef();
-  if (!part) return false;
-  Ref<Node> function = Ref<Node>::borrow(slices->function);
-  Gradients inner(function->edges.count);
-  if (!apply_written(slices, part.get(), inner)) return false;
-  Tensor *former = slices->self_edge >= 0 ? inner[slices->self_edge].get() : nullptr;
-  if (former) {
-    if (!check_part(function.get(), former, slices->view_meta)) return false;
-    copy_into(region.get(), former);
-  } else {
-    fill_zero(region.get());
-  }
-  forward_others(slices, inner, results);
-  results[0] = std::move(whole);
+bool copy_slices_natively(const WrittenView &written, Tensor *g, Gradients &inner, TensorRef *whole) {
+  *whole = tensor_strided(written.base, false);
+  if (!*whole) return false;
+  copy_into(whole->get(), g);
+  TensorRef region = tensor_alias(whole->get(), layout_at(written.view, written.slices->offset));
+  TensorRef part = region ? tensor_copy(region.get(), written.view) : TensorRef(), former;
+  if (!part || !apply_written(written, std::move(part), inner, &former)) return false;
+  if (former) copy_into(region.get(), former.get());
+  else fill_zero(region.get());
   return true;
 }
 
-bool copy_slices_by_operators(Node *node, Tensor *g, Gradients &results) {
-  CopySlices *slices = node->slices;
-  const Meta *base = node->metas[0], *view = slices->view_meta;
-  TensorRef positions = tensor_positions(base, view, slices->offset);
+bool copy_slices_by_operators(const WrittenView &written, Tensor *g, Gradients &inner, TensorRef *whole) {
+  const Meta *base = written.base, *view = written.view;
+  TensorRef positions = tensor_positions(base, view, written.slices->offset);
   TensorRef flat = positions ? reshape(g, {base->numel}) : TensorRef();
   ObjectRef dim(PyLong_FromLong(0));
   if (!flat || !dim) return false;
   TensorRef gathered = call_operator("gather", {as_object(flat.get()), dim.get(), as_object(positions.get())});
-  TensorRef part = gathered ? reshape(gathered.get(), sizes_of(view)) : TensorRef();
-  if (!part) return false;
-  Ref<Node> function = Ref<Node>::borrow(slices->function);
-  Gradients inner(function->edges.count);
-  if (!apply_written(slices, part.get(), inner)) return false;
-  Tensor *former = slices->self_edge >= 0 ? inner[slices->self_edge].get() : nullptr;
-  if (former && !check_part(function.get(), former, view)) return false;
-  TensorRef source = former ? reshape(former, {view->numel})
+  TensorRef part = gathered ? reshape(gathered.get(), sizes_of(view)) : TensorRef(), former;
+  if (!part || !apply_written(written, std::move(part), inner, &former)) return false;
+  TensorRef source = former ? reshape(former.get(), {view->numel})
                             : tensor_contiguous(g->meta->dtype, g->meta->device, {view->numel}, true);
   if (!source) return false;
-  TensorRef written = call_operator("scatter", {as_object(flat.get()), dim.get(), as_object(positions.get()),
-                                                as_object(source.get())});
-  TensorRef whole = written ? reshape(written.get(), sizes_of(base)) : TensorRef();
-  if (!whole) return false;
-  forward_others(slices, inner, results);
-  results[0] = std::move(whole);
-  return true;
+  TensorRef sum = call_operator("scatter", {as_object(flat.get()), dim.get(), as_object(positions.get()),
+                                            as_object(source.get())});
+  return sum && (*whole = reshape(sum.get(), sizes_of(base)));
 }
 
-bool apply_copy_slices(Node *node, Tensor *g, Gradients &results) {
-  if (!node->slices || !node->slices->function) return raise_twice();
-  const Meta *base = node->metas[0];
-  const bool native = native_arithmetic(g) && g->meta->dtype == base->dtype && same_sizes(g->meta, base) &&
-                      never_overlaps(base) && within(base, node->slices->view_meta, node->slices->offset);
-  return native ? copy_slices_natively(node, g, results) : copy_slices_by_operators(node, g, results);
+bool apply_copy_slices(Node *node, Tensor *given, Gradients &results) {
+  CopySlices *slices = node->slices;
+  if (!slices || !slices->function) return raise_twice();
+  const bool pairs = mixes_parts(node->metas[0], slices->view_meta);
+  const MetaRef base = meta_in(node->metas[0], pairs), view = meta_in(slices->view_meta, pairs);
+  TensorRef g = !base || !view ? TensorRef() : pairs ? tensor_as_real(given) : TensorRef::borrow(given);
+  if (!g) return false;
+  const WrittenView written{slices, base.get(), view.get(), pairs};
+  const bool native = native_arithmetic(g.get()) && g->meta->dtype == base->dtype && same_sizes(g->meta, base.get()) &&
+                      never_overlaps(base.get()) && within(base.get(), view.get(), slices->offset);
+  Gradients inner;
+  TensorRef whole;
+  const bool done = native ? copy_slices_natively(written, g.get(), inner, &whole)
+                           : copy_slices_by_operators(written, g.get(), inner, &whole);
+  if (!done) return false;
+  forward_others(slices, inner, results);
+  results[0] = is_complex(node->metas[0]->dtype) ? tensor_as_complex(whole.get()) : std::move(whole);
+  return bool(results[0]);
 }
 
 // ---------------------------------------------------------------- leaves

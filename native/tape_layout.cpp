@@ -119,6 +119,53 @@ TensorRef tensor_shaped(DType dtype, const Meta *like, bool zero) {
   return t;
 }
 
+Meta *meta_of_pairs(const Meta *meta) {
+  std::vector<int64_t> sizes(meta->sizes(), meta->sizes() + meta->ndim), strides;
+  for (int d = 0; d < meta->ndim; ++d) strides.push_back(wrapping_product(2, meta->strides()[d]));
+  sizes.push_back(2);
+  strides.push_back(1);
+  if (sizes.size() > kMaxDims) {
+    PyErr_Format(PyExc_RuntimeError, "view_as_real: a tensor has at most %d dimensions", kMaxDims);
+    return nullptr;
+  }
+  return meta_intern(real_of(meta->dtype), meta->device, int(sizes.size()), sizes.data(), strides.data());
+}
+
+Meta *meta_of_paired(const Meta *meta) {
+  std::vector<int64_t> strides(meta->strides(), meta->strides() + meta->ndim - 1);
+  for (int64_t &stride : strides) stride /= 2;
+  return meta_intern(complex_of(meta->dtype), meta->device, meta->ndim - 1, meta->sizes(), strides.data());
+}
+
+TensorRef tensor_as_real(Tensor *t) {
+  if (!is_complex(t->meta->dtype)) return TensorRef::borrow(t);
+  if (!native_arithmetic(t)) return call_operator("view_as_real_copy", {as_object(t)});
+  Meta *meta = meta_of_pairs(t->meta);
+  if (!meta) return {};
+  storage_incref(t->storage);
+  return TensorRef(tensor_new(meta, t->storage, t->data));
+}
+
+TensorRef tensor_as_complex(Tensor *t) {
+  const Meta *m = t->meta;
+  if (is_complex(m->dtype)) return TensorRef::borrow(t);
+  if (!native_arithmetic(t)) return call_operator("view_as_complex_copy", {as_object(t)});
+  const int last = m->ndim - 1;
+  bool paired = m->strides()[last] == 1 && reinterpret_cast<uintptr_t>(t->data) % size_t(2 * itemsize(m->dtype)) == 0;
+  for (int d = 0; d < last; ++d) paired = paired && m->strides()[d] % 2 == 0;
+  TensorRef copy;
+  if (!paired) {
+    copy = tensor_contiguous(m->dtype, m->device, {m->sizes(), m->sizes() + m->ndim}, false);
+    if (!copy) return {};
+    copy_into(copy.get(), t);
+    t = copy.get();
+  }
+  Meta *meta = meta_of_paired(t->meta);
+  if (!meta) return {};
+  storage_incref(t->storage);
+  return TensorRef(tensor_new(meta, t->storage, t->data));
+}
+
 TensorRef tensor_copy(Tensor *t, const Meta *like) {
   TensorRef copy = tensor_shaped(t->meta->dtype, like, false);
   if (copy) copy_into(copy.get(), t);

@@ -1,4 +1,5 @@
 // Views: which tensor's history they share, and what a write in place does to it.
+#include <algorithm>
 #include <utility>
 
 #include "tape.h"
@@ -65,24 +66,13 @@ bool set_metas(Node *node, std::initializer_list<Meta *> metas) {
 // Does the view still show its base's memory, element for element? (Not after base.data = ... or view(dtype).)
 bool shows_base(const Tensor *view) {
   const Tensor *base = view->autograd->base;
-  return view->storage == base->storage && view->meta->dtype == base->meta->dtype;
+  return view->storage == base->storage && real_of(view->meta->dtype) == real_of(base->meta->dtype);
 }
 
-// Is the tensor a view of the real or imaginary parts of its base? The base's history cannot run through such views.
-bool shows_part(const Tensor *t) {
-  const Tensor *base = t->autograd ? t->autograd->base : nullptr;
-  return base && t->storage == base->storage && is_complex(base->meta->dtype) && !is_complex(t->meta->dtype);
-}
-
-int raise_part(const char *what) {
-  PyErr_Format(PyExc_RuntimeError,
-               "%s: gradients are recorded for the complex tensor whose real or imaginary part this is a view of. Write "
-               "to the complex tensor itself and take .real or .imag afterwards, or write under no_grad().", what);
-  return -1;
-}
-
+// In elements of the view's dtype, or in real numbers if one of the two is complex.
 int64_t offset_from_base(const Tensor *view) {
-  return (view->data - view->autograd->base->data) / itemsize(view->meta->dtype);
+  const Tensor *base = view->autograd->base;
+  return (view->data - base->data) / std::min(itemsize(view->meta->dtype), itemsize(base->meta->dtype));
 }
 
 // A new grad_fn for a view whose base was written since: the base's history, then the view as an as_strided of it.
@@ -155,6 +145,8 @@ const char *view_name(ViewKind kind) {
     case ViewKind::AsStrided: return "AsStridedBackward0";
     case ViewKind::Real: return "RealBackward0";
     case ViewKind::Imag: return "ImagBackward0";
+    case ViewKind::AsReal: return "ViewAsRealBackward0";
+    case ViewKind::AsComplex: return "ViewAsComplexBackward0";
     case ViewKind::Unbind: return "UnbindBackward0";
     case ViewKind::Detach: return "DetachBackward0";
     case ViewKind::Alias: return "AliasBackward0";
@@ -181,7 +173,6 @@ int raise_leaf(const Tensor *t, const char *name, const char *what) {
 int check_history(Tensor *t, const char *name, bool recorded) {
   const Autograd *a = t->autograd;
   if (!thread_state.grad_enabled || !recorded || !a) return 0;
-  if (shows_part(t)) return raise_part(name);
   if (a->base && a->origin != ViewOrigin::Plain && shows_base(t)) return raise_view(t, false);
   if (!requires_grad(t)) return 0;
   if (a->base && shows_base(t) && !(a->base->autograd && a->base->autograd->grad_fn)) {
@@ -202,10 +193,6 @@ Node *tape_grad_fn(Tensor *t) {
   if (!a) return nullptr;
   if (!a->base || a->view_version == t->storage->version) return a->grad_fn;
   if (!a->grad_fn && !requires_grad(a->base)) return a->grad_fn;
-  if (shows_part(t)) {
-    raise_part("the complex tensor was written since");
-    return nullptr;
-  }
   if (!shows_base(t)) return a->grad_fn;
   if (a->origin != ViewOrigin::Plain) {
     raise_view(t, true);

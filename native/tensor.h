@@ -120,6 +120,8 @@ bool wrap_dim(int64_t dim, int ndim, int *out);  // false with IndexError set
 PyObject *view_new(Tensor *base, const ViewLayout &layout, ViewKind kind, const int64_t *arguments = nullptr,
                    size_t count = 0, PyTypeObject *type = &TensorType);
 PyObject *view_permute(Tensor *base, const int *dims, ViewKind kind = ViewKind::Permute);  // a permutation of 0..ndim-1
+Meta *meta_of_pairs(const Meta *meta);   // tape_layout.cpp: complex numbers as pairs along a new last dim
+Meta *meta_of_paired(const Meta *meta);  // the reverse: the last dim holds pairs, all other strides are even
 PyObject *view_as_dtype(Tensor *base, DType dtype);             // reinterpret.cpp: the same memory
 PyObject *view_unbind(Tensor *base, int dim);                   // tuple
 PyObject *view_drop_leading_ones(Tensor *base, int ndim);       // down to ndim dims, while the first has size 1

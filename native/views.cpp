@@ -15,8 +15,11 @@
 //                        at most one per base dim, ascending;   g.reshape(base sizes with each listed dim replaced
 //                        a dim not listed is taken whole        by its length)
 //   Real, Imag           none                                   g as that part of complex numbers
+//   AsReal, AsComplex    none                                   g as pairs of real numbers, or pairs as complex numbers
 //   AsStrided            one: offset in elements of the view's  zeros(base sizes); add g at the positions the view
-//                        first element from the base's first    (its sizes and strides, relative to that offset) reads
+//                        first element from the base's first    (its sizes and strides, relative to that offset) reads;
+//                        (in real numbers if one is complex     if one is complex, both as real numbers
+//                        and the other is not)
 //   Unbind               one: dim; one node for all views       stack of the views' gradients along dim
 //   Alias                none                                   g
 //   Detach               never recorded
@@ -120,6 +123,32 @@ PyObject *view_part(Tensor *base, ViewKind kind) {
   for (int i = 0; i < old->ndim; ++i) strides[i] = wrapping_product(2, old->strides()[i]);
   Meta *meta = meta_intern(dtype, old->device, old->ndim, old->sizes(), strides);
   return meta ? view_with_meta(base, meta, kind == ViewKind::Imag ? itemsize(dtype) : 0, kind, nullptr, 0) : nullptr;
+}
+
+// The parts of complex numbers along a new last dim.
+PyObject *view_pairs(Tensor *base) {
+  Meta *meta = meta_of_pairs(base->meta);
+  return meta ? view_with_meta(base, meta, 0, ViewKind::AsReal, nullptr, 0) : nullptr;
+}
+
+// The pairs along the last dim, which has size 2, as complex numbers.
+PyObject *view_paired(Tensor *base) {
+  const Meta *old = base->meta;
+  const intptr_t offset = reinterpret_cast<intptr_t>(base->data) - reinterpret_cast<intptr_t>(base->storage->data);
+  const int last = old->ndim - 1;
+  const char *problem = nullptr;
+  if (old->strides()[last] != 1) problem = "Tensor must have a last dimension with stride 1";
+  for (int i = 0; i < last && !problem; ++i) {
+    if (old->strides()[i] % 2) problem = "Tensor must have a stride divisible by 2 for all but last dimension";
+  }
+  if (!problem && offset % (2 * itemsize(old->dtype))) problem = "Tensor must have a storage_offset divisible by 2";
+  if (problem) {
+    return PyErr_Format(PyExc_RuntimeError, "%s (view_as_complex of shape %s with strides %s: use .contiguous() first)",
+                        problem, format_ints(old->sizes(), old->ndim).c_str(),
+                        format_ints(old->strides(), old->ndim).c_str());
+  }
+  Meta *meta = meta_of_paired(old);
+  return meta ? view_with_meta(base, meta, 0, ViewKind::AsComplex, nullptr, 0) : nullptr;
 }
 
 PyObject *alias(Tensor *base, ViewKind kind) {
@@ -301,6 +330,19 @@ PyObject *native_imag(PyObject *const *args, size_t count, PyObject *keyword_nam
   return view_part(call.tensor(), ViewKind::Imag);
 }
 
+PyObject *native_view_as_real(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  return call.no_arguments() && is_complex(call.meta()->dtype) ? view_pairs(call.tensor()) : nullptr;
+}
+
+PyObject *native_view_as_complex(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  if (!call.no_arguments()) return nullptr;
+  const Meta *meta = call.meta();
+  const bool pairs = meta->ndim && meta->sizes()[meta->ndim - 1] == 2 && is_floating(meta->dtype);
+  return pairs && meta->dtype != DType::BFloat16 ? view_paired(call.tensor()) : nullptr;
+}
+
 PyObject *native_contiguous(PyObject *const *args, size_t count, PyObject *keyword_names) {
   const Call call(args, count, keyword_names);
   return call.no_arguments() && call.meta()->contiguous() ? Py_NewRef(args[0]) : nullptr;
@@ -319,7 +361,8 @@ constexpr struct {
     {"detach", native_detach},       {"view_as", native_view_as},     {"alias", native_alias},
     {"real", native_real},           {"imag", native_imag},
     {"contiguous", native_contiguous}, {"getitem", native_getitem},   {"diagonal", native_diagonal},
-    {"unfold", native_unfold},
+    {"unfold", native_unfold},       {"view_as_real", native_view_as_real},
+    {"view_as_complex", native_view_as_complex},
 };
 
 }  // namespace

@@ -3092,16 +3092,16 @@ def vdot(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -
     """The sum of the products of two vectors' elements, the first conjugated."""
 
 def view_as_complex(input: Tensor) -> Tensor:
-    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+    """Complex numbers from the pairs along the last dim, which has size 2 and stride 1."""
 
-def view_as_complex_copy(input: Tensor) -> Tensor:
-    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """``view_as_complex`` with results of their own memory."""
 
 def view_as_real(input: Tensor) -> Tensor:
-    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
+    """The real and imaginary parts along a new last dim of size 2."""
 
-def view_as_real_copy(input: Tensor) -> Tensor:
-    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
+def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """``view_as_real`` with results of their own memory."""
 
 def view_copy(input: Tensor, *shape: _int | Sequence[_int], out: Any = None) -> Tensor:
     """``view`` with results of their own memory."""

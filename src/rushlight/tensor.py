@@ -46,6 +46,8 @@ NATIVE_VIEWS = {
     "swapdims",
     "real",
     "imag",
+    "view_as_real",
+    "view_as_complex",
 }
 # Operators that the core calls by name: number slots, and arithmetic on gradients.
 CORE_OPERATORS = (
@@ -199,6 +201,8 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     _core.register("setitem", indexing.setitem)
     _core.register("index", subscripts.index.operator)
     _core.register("set_to", set_to.operator)
+    for name in ("view_as_real_copy", "view_as_complex_copy"):
+        _core.register(name, FUNCTIONS[name].operator)
     _core.register("real", real_copy.operator)
     _core.register("from_real", from_real.operator)
     _core.register("from_imag", from_imag.operator)

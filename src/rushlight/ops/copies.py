@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..graph.trace import METHODS, Traced
+from ..graph.trace import METHODS
 from ..promotion import scalar_type_name
 from . import build
 from .record import FUNCTIONS, Tensor, composite, op
@@ -79,29 +79,27 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0):
 # ---------------------------------------------------------------- complex numbers as pairs
 
 
-def _parts(input: Traced, name: str) -> Traced:
+@composite(
+    names=["view_as_real"],
+    methods=[],
+    views="input",
+    samples=calls((Draw((2, 3), dtype=dtypes.complex128),), (Draw((), dtype=dtypes.complex64),)),
+)
+def view_as_real(input: Tensor):
+    """The real and imaginary parts along a new last dim of size 2."""
     if not input.dtype.is_complex:
-        raise RuntimeError(f"{name} is only supported for complex tensors, not {input.dtype}")
+        raise RuntimeError(f"view_as_real is only supported for complex tensors, not {input.dtype}")
     return op.stack([op.real(input), op.imag(input)], -1)
 
 
 @composite(
-    names=["view_as_real", "view_as_real_copy"],
+    names=["view_as_complex"],
     methods=[],
-    samples=calls((Draw((2, 3), dtype=dtypes.complex128),), (Draw((), dtype=dtypes.complex64),)),
-)
-def view_as_real(input: Tensor):
-    """The real and imaginary parts along a new last dim of size 2. (A copy, unlike in PyTorch.)"""
-    return _parts(input, "view_as_real")
-
-
-@composite(
-    names=["view_as_complex", "view_as_complex_copy"],
-    methods=[],
+    views="input",
     samples=calls((Draw((3, 2)),), (Draw((2,)),)),
 )
 def view_as_complex(input: Tensor):
-    """Complex numbers from the pairs along the last dim. (A copy, unlike in PyTorch.)"""
+    """Complex numbers from the pairs along the last dim, which has size 2 and stride 1."""
     if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a "
@@ -115,3 +113,7 @@ def view_as_complex(input: Tensor):
             "view_as_complex)"
         )
     return op.complex(op.select(input, -1, 0), op.select(input, -1, 1))
+
+
+for _view in ("view_as_real", "view_as_complex"):
+    _copy(_view)
