@@ -15,7 +15,7 @@ from rushlight import inspection, stages
 from rushlight.debug import explain, plans
 from rushlight.devices import reference
 from rushlight.graph import print as graph_print
-from rushlight.graph.symbols import evaluate
+from rushlight.graph.expressions import evaluate
 
 
 def softmax_loss(x: rushlight.Tensor) -> None:

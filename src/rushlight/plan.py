@@ -19,7 +19,8 @@ from .codegen.lower import Aliases, Lowering, Request
 from .codegen.nest import Nest, Variant
 from .devices import host
 from .graph.node import Graph, Value
-from .graph.symbols import Atom, SymbolicInt
+from .graph.polynomials import Atom
+from .graph.symbols import SymbolicInt
 from .graph.trace import GraphContext, Traced
 from .inspection import Inspection
 from .ops.build import zeros_like

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.graph import symbols
+from rushlight.graph import expressions, symbols
 from rushlight.graph.symbols import DataDependentError, ShapeEnvironment
 
 
@@ -125,8 +125,8 @@ def test_expressions_agree_with_ints(expression, numbers):
     result = compute(expression, traced)
     by_atom = dict(zip(environment.symbols, plain.values()))
     assert symbols.hint_of(result) == expected
-    assert symbols.evaluate(result, by_atom.__getitem__) == expected
-    assert symbols.substitute(result, by_atom.__getitem__) == expected
+    assert expressions.evaluate(result, by_atom.__getitem__) == expected
+    assert expressions.substitute(result, by_atom.__getitem__) == expected
     low, high = symbols.bounds_of(result)
     assert (low is None or low <= expected) and (high is None or expected <= high)
     operations = {
@@ -137,7 +137,7 @@ def test_expressions_agree_with_ints(expression, numbers):
         "max": max,
         "min": min,
     }
-    lowered = symbols.lower(
+    lowered = expressions.lower(
         result, by_atom.__getitem__, lambda n: n, lambda name, x, y: operations[name](x, y)
     )
     assert lowered == expected

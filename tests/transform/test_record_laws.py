@@ -19,7 +19,8 @@ from transform_support import (
 )  # fmt: skip
 
 from rushlight import dtypes
-from rushlight.graph.symbols import SymbolicInt, evaluate
+from rushlight.graph.expressions import evaluate
+from rushlight.graph.symbols import SymbolicInt
 from rushlight.graph.trace import GraphContext
 from rushlight.transform import reverse
 from rushlight.transform.batching import batch_graph

@@ -9,8 +9,9 @@ import numpy
 
 from rushlight import dtypes
 from rushlight.devices import reference
+from rushlight.graph.expressions import evaluate
 from rushlight.graph.node import Graph, Value
-from rushlight.graph.symbols import SymbolicInt, evaluate, hint_of
+from rushlight.graph.symbols import SymbolicInt, hint_of
 from rushlight.graph.trace import GraphContext, Number, Traced
 from rushlight.ops.record import COMPOSITES, PRIMITIVES, Record
 from rushlight.ops.samples import Draw

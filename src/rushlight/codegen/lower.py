@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..graph import symbols
+from ..graph import expressions
 from ..graph.node import Graph, Node, Value
-from ..graph.symbols import Atom
+from ..graph.polynomials import Atom
+from ..graph.symbols import key_of
 from ..ops.kinds import Elementwise
 from .convolve import contraction
 from .fuse import Fusion
@@ -38,7 +39,7 @@ class SlotTable:
 
     def slot(self, size: Any) -> Slot:
         """The slot that holds an int or symbolic int."""
-        return symbols.lower(size, self.symbol, self.constant, self.emit)
+        return expressions.lower(size, self.symbol, self.constant, self.emit)
 
     def constant(self, number: int) -> Slot:
         return self.entry("constant", self.constants, int(number))
@@ -383,11 +384,11 @@ class Lowering:
 def symbol_key(part: tuple[Any, ...]) -> Any:
     """A hashable identity of a view operation that records no guard."""
     return tuple(
-        tuple(symbols.key_of(d) if not isinstance(d, str) else d for d in each)
+        tuple(key_of(d) if not isinstance(d, str) else d for d in each)
         if isinstance(each, tuple)
         else each
         if isinstance(each, str)
-        else symbols.key_of(each)
+        else key_of(each)
         for each in part
     )
 

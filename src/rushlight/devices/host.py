@@ -8,8 +8,9 @@ from typing import Any
 import numpy
 
 from .. import _core, dtypes
+from ..graph.expressions import evaluate
 from ..graph.node import Node, Value
-from ..graph.symbols import SymbolicInt, evaluate, key_of
+from ..graph.symbols import SymbolicInt, key_of
 from ..graph.trace import GraphContext, Traced
 from ..ops.record import Record
 from . import reference

@@ -15,8 +15,10 @@ import numpy
 
 from .. import dtypes
 from ..dtypes import dtype as DType
+from ..graph.expressions import evaluate
 from ..graph.node import Graph, Node, Value
-from ..graph.symbols import Atom, DataDependentError, SymbolicInt, evaluate
+from ..graph.polynomials import Atom
+from ..graph.symbols import DataDependentError, SymbolicInt
 from ..graph.trace import PRIMITIVES, GraphContext, Traced
 from ..ops.record import Record
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..dtypes import dtype as DType
 from .node import Graph, Node, Value
-from .symbols import Atom, SymbolicInt
+from .polynomials import Atom
+from .symbols import SymbolicInt
 
 
 def text(graph: Graph) -> str:

@@ -14,7 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-Polynomial = dict[tuple["tuple[Atom, int]", ...], int]  # monomial -> coefficient
+from .polynomials import (
+    Atom,
+    Polynomial,
+    divide_term,
+    evaluate_polynomial,
+    monomial_key,
+    multiply_monomials,
+    polynomial_bounds,
+    term_text,
+)
 
 _NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
@@ -25,7 +34,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "gt": int.__gt__,
     "ge": int.__ge__,
 }
-_COMPUTE: dict[str, Callable[[int, int], int]] = {
+COMPUTE: dict[str, Callable[[int, int], int]] = {
     "add": int.__add__,
     "sub": int.__sub__,
     "mul": int.__mul__,
@@ -57,51 +66,6 @@ class DataDependentError(RuntimeError):
     """A question was asked of a size that is known only when the program runs."""
 
 
-class Atom:
-    """A variable of the polynomials: a symbol (``operation`` is None), or an operation on two
-    expressions.
-
-    key identifies it and orders it; low and high are bounds (None: unbounded); hint is None for a
-    size that only running the program tells. origin says where a symbol's value comes from, e.g.
-    ``("size", input, dim)``.
-    """
-
-    __slots__ = ("high", "hint", "key", "low", "operands", "operation", "origin")
-
-    def __init__(
-        self,
-        key: tuple,
-        hint: int | None,
-        low: int | None,
-        high: int | None = None,
-        operation: str | None = None,
-        operands: tuple[Any, Any] = (0, 0),
-        origin: tuple | None = None,
-    ) -> None:
-        self.key = key
-        self.hint = hint
-        self.low = low
-        self.high = high
-        self.operation = operation
-        self.operands = operands
-        self.origin = origin
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Atom) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        if self.operation is None:
-            return f"s{self.key[1]}"
-        a, b = self.operands
-        if self.operation in ("max", "min"):
-            return f"{self.operation}({a}, {b})"
-        sign = "//" if self.operation == "floordiv" else "%"
-        return f"({_in_parentheses(a)} {sign} {_in_parentheses(b)})"
-
-
 class SymbolicInt:
     """An integer expression over symbols.
 
@@ -112,9 +76,9 @@ class SymbolicInt:
 
     def __init__(self, environment: ShapeEnvironment, terms: Polynomial) -> None:
         self.environment = environment
-        self.terms = dict(sorted(terms.items(), key=lambda term: _monomial_key(term[0])))
-        self.key = tuple((_monomial_key(m), c) for m, c in self.terms.items())
-        self.hint = _evaluate(self.terms, lambda atom: atom.hint)
+        self.terms = dict(sorted(terms.items(), key=lambda term: monomial_key(term[0])))
+        self.key = tuple((monomial_key(m), c) for m, c in self.terms.items())
+        self.hint = evaluate_polynomial(self.terms, lambda atom: atom.hint)
         self._bounds: tuple[int | None, int | None] | None = None
 
     # ---- what it is not
@@ -138,7 +102,7 @@ class SymbolicInt:
         if _shown.as_numbers and self.hint is not None:
             return str(self.hint)
         return " ".join(
-            _term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items())
+            term_text(m, c, first=i == 0) for i, (m, c) in enumerate(self.terms.items())
         )
 
     def atom(self) -> Atom | None:
@@ -167,7 +131,7 @@ class SymbolicInt:
         result: Polynomial = {}
         for m, c in self.terms.items():
             for n, d in right.items():
-                product = _multiply_monomials(m, n)
+                product = multiply_monomials(m, n)
                 result[product] = result.get(product, 0) + c * d
         return self.environment.canonical(result)
 
@@ -237,7 +201,7 @@ class SymbolicInt:
         no limit.
         """
         if self._bounds is None:
-            self._bounds = _polynomial_bounds(self.terms)
+            self._bounds = polynomial_bounds(self.terms)
         return self._bounds
 
     def __eq__(self, other: object) -> bool:
@@ -351,7 +315,7 @@ class ShapeEnvironment:
     ) -> SymbolicInt:
         """The expression ``a operation b`` as a variable of its own."""
         hints = hint_of(a), hint_of(b)
-        hint = None if None in hints else _COMPUTE[operation](*hints)  # type: ignore[arg-type]
+        hint = None if None in hints else COMPUTE[operation](*hints)  # type: ignore[arg-type]
         key = (operation, key_of(a), key_of(b))
         return SymbolicInt(self, {((Atom(key, hint, low, high, operation, (a, b)), 1),): 1})
 
@@ -456,96 +420,13 @@ def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(map(same, a, b))
 
 
-def evaluate(size: Any, value: Callable[[Atom], int]) -> int:
-    """The value of an expression, given the value of each symbol."""
-    if not isinstance(size, SymbolicInt):
-        return size
-
-    def atom_value(atom: Atom) -> int:
-        if atom.operation is None:
-            return value(atom)
-        a, b = atom.operands
-        return _COMPUTE[atom.operation](evaluate(a, value), evaluate(b, value))
-
-    result = _evaluate(size.terms, atom_value)
-    assert result is not None
-    return result
-
-
-def lower(
-    size: Any,
-    symbol: Callable[[Atom], Any],
-    constant: Callable[[int], Any],
-    emit: Callable[..., Any],
-) -> Any:
-    """Turn an expression into a program.
-
-    ``symbol(atom)``, ``constant(number)`` and ``emit(operation, a, b)`` return slots; operation is
-    one of add sub mul floordiv mod max min.
-    """
-    if not isinstance(size, SymbolicInt):
-        return constant(size)
-
-    def lower_atom(atom: Atom) -> Any:
-        if atom.operation is None:
-            return symbol(atom)
-        operands = [lower(each, symbol, constant, emit) for each in atom.operands]
-        return emit(atom.operation, *operands)
-
-    total = None
-    for monomial, coefficient in size.terms.items():
-        factors = [lower_atom(atom) for atom, power in monomial for _ in range(power)]
-        if coefficient != 1 or not factors:
-            factors.append(constant(coefficient))
-        product = factors[0]
-        for factor in factors[1:]:
-            product = emit("mul", product, factor)
-        total = product if total is None else emit("add", total, product)
-    return total
-
-
-def substitute(size: Any, replacement: Callable[[Atom], Any]) -> Any:
-    """The expression with each symbol replaced by an int or symbolic int (of any environment)."""
-    if not isinstance(size, SymbolicInt):
-        return size
-    operations = {"floordiv": floordiv, "mod": mod, "max": maximum, "min": minimum}
-    total: Any = 0
-    for monomial, coefficient in size.terms.items():
-        product: Any = coefficient
-        for atom, power in monomial:
-            if atom.operation is None:
-                factor = replacement(atom)
-            else:
-                factor = operations[atom.operation](
-                    *(substitute(each, replacement) for each in atom.operands)
-                )
-            for _ in range(power):
-                product = product * factor
-        total = total + product
-    return total
-
-
-# ---------------------------------------------------------------- polynomials
+# ---------------------------------------------------------------- algebra
 
 
 def _polynomial(value: Any) -> Polynomial | None:
     if isinstance(value, SymbolicInt):
         return value.terms
     return {(): int(value)} if isinstance(value, int) else None
-
-
-def _monomial_key(monomial: tuple) -> tuple:
-    return tuple(
-        (repr(atom.key) if atom.operation else f"!{atom.key[1]:06d}", power)
-        for atom, power in monomial
-    )
-
-
-def _multiply_monomials(m: tuple, n: tuple) -> tuple:
-    powers = dict(m)
-    for atom, power in n:
-        powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted(powers.items(), key=lambda item: _monomial_key((item,))))
 
 
 def _divide_exactly(a: Any, b: Any) -> Any:
@@ -556,7 +437,7 @@ def _divide_exactly(a: Any, b: Any) -> Any:
     environment = _environment(a, b)
     if len(divisor) > 1:
         (m, c), (n, d) = next(iter(dividend.items()), ((), 0)), next(iter(divisor.items()))
-        quotient = _divide_term(m, c, n, d)
+        quotient = divide_term(m, c, n, d)
         if quotient is None:
             return None
         factor = environment.canonical({quotient[0]: quotient[1]})
@@ -564,60 +445,11 @@ def _divide_exactly(a: Any, b: Any) -> Any:
     ((n, d),) = divisor.items()
     result: Polynomial = {}
     for m, c in dividend.items():
-        quotient = _divide_term(m, c, n, d)
+        quotient = divide_term(m, c, n, d)
         if quotient is None:
             return None
         result[quotient[0]] = quotient[1]
     return environment.canonical(result)
-
-
-def _divide_term(m: tuple, c: int, n: tuple, d: int) -> tuple[tuple, int] | None:
-    powers = dict(m)
-    for atom, power in n:
-        left = powers.get(atom, 0) - power
-        if left < 0:
-            return None
-        powers[atom] = left
-    if c % d:
-        return None
-    return tuple(item for item in powers.items() if item[1]), c // d
-
-
-def _evaluate(terms: Polynomial, value: Callable[[Atom], int | None]) -> int | None:
-    total = 0
-    for monomial, coefficient in terms.items():
-        for atom, power in monomial:
-            known = value(atom)
-            if known is None:
-                return None
-            coefficient *= known**power
-        total += coefficient
-    return total
-
-
-def _polynomial_bounds(terms: Polynomial) -> tuple[int | None, int | None]:
-    low: int | None = 0
-    high: int | None = 0
-    for monomial, coefficient in terms.items():
-        term_low, term_high = _monomial_bounds(monomial)
-        if coefficient < 0:
-            term_low, term_high = term_high, term_low
-        low = None if low is None or term_low is None else low + coefficient * term_low
-        high = None if high is None or term_high is None else high + coefficient * term_high
-    return low, high
-
-
-def _monomial_bounds(monomial: tuple) -> tuple[int | None, int | None]:
-    if len(monomial) == 1 and monomial[0][1] == 1:
-        return monomial[0][0].low, monomial[0][0].high
-    low: int = 1
-    high: int | None = 1
-    for atom, power in monomial:
-        if atom.low is None or atom.low < 0:
-            return None, None
-        low *= atom.low**power
-        high = None if high is None or atom.high is None else high * atom.high**power
-    return low, high
 
 
 def _decide(operation: str, difference: SymbolicInt) -> bool | None:
@@ -654,21 +486,3 @@ def _environment(a: Any, b: Any) -> ShapeEnvironment:
 
 def _cannot_lift(size: SymbolicInt) -> NoReturn:
     raise TypeError(f"the symbolic size {size!r} can become a number only while a graph is traced")
-
-
-def _term_text(monomial: tuple, coefficient: int, first: bool) -> str:
-    factors = [f"{atom!r}" if power == 1 else f"{atom!r}**{power}" for atom, power in monomial]
-    magnitude = abs(coefficient)
-    if magnitude != 1 or not factors:
-        factors.insert(0, str(magnitude))
-    sign = "-" if coefficient < 0 else "" if first else "+"
-    return f"{sign}{'*'.join(factors)}" if first else f"{sign} {'*'.join(factors)}"
-
-
-def _in_parentheses(size: Any) -> str:
-    simple = isinstance(size, int) or (
-        len(size.terms) == 1
-        and list(size.terms.values()) == [1]
-        and len(next(iter(size.terms))) == 1
-    )
-    return repr(size) if simple else f"({size!r})"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..graph.expressions import substitute
 from ..graph.node import Graph, Node, Region, Value
-from ..graph.symbols import Atom, SymbolicInt, substitute
+from ..graph.polynomials import Atom
+from ..graph.symbols import SymbolicInt
 from ..graph.trace import Context, GraphContext, Traced
 
 Sizes = Callable[

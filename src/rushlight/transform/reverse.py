@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..graph.node import Graph, Node, Region, Value
-from ..graph.symbols import Atom, SymbolicInt, same_shape
+from ..graph.polynomials import Atom
+from ..graph.symbols import SymbolicInt, same_shape
 from ..graph.trace import PRIMITIVES, GraphContext, Traced
 from ..layout import broadcast_shapes
 from ..ops import build
