@@ -217,34 +217,23 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self._dims
-        return self._convolve(input, weight, bias, padding)
-
-    def _convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None, padding: Any) -> Tensor:
-        raise NotImplementedError
+        function = getattr(F, f"conv{self._dims}d")
+        return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Conv):
     __doc__ = (_Conv.__doc__ or "").replace("any number of dims", "the last dim of [N, C, L]")
     _dims = 1
 
-    def _convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None, padding: Any) -> Tensor:
-        return F.conv1d(input, weight, bias, self.stride, padding, self.dilation, self.groups)
-
 
 class Conv2d(_Conv):
     __doc__ = (_Conv.__doc__ or "").replace("any number of dims", "images [N, C, H, W]")
     _dims = 2
 
-    def _convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None, padding: Any) -> Tensor:
-        return F.conv2d(input, weight, bias, self.stride, padding, self.dilation, self.groups)
-
 
 class Conv3d(_Conv):
     __doc__ = (_Conv.__doc__ or "").replace("any number of dims", "volumes [N, C, D, H, W]")
     _dims = 3
-
-    def _convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None, padding: Any) -> Tensor:
-        return F.conv3d(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -308,16 +297,8 @@ class _ConvTransposeNd(_ConvNd):
         """The result, of the given size if that is one of those that fit the input."""
         output_padding = self._output_padding(input, output_size)
         function = getattr(F, f"conv_transpose{self._dims}d")
-        return function(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
-        )
+        options = (self.stride, self.padding, output_padding, self.groups, self.dilation)
+        return function(input, self.weight, self.bias, *options)
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> Any:
         """The padding at the end of the result that gives it a size."""
