@@ -48,6 +48,8 @@ class InstanceBuilder : public Workspace {
       instance_->work += work;
     } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
       instance_->work += contraction->work;
+    } else if (auto *scatter = std::get_if<ScatterLaunch>(&launch)) {
+      instance_->work += scatter->work;
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
       instance_->work += double(element_count(copy->sizes));
     }
@@ -201,6 +203,7 @@ class InstanceBuilder : public Workspace {
       case Step::Contract:
         return build_contraction(source(step.views[0]), source(step.views[1]), target(step.views[2]), step.inner,
                                  *this);
+      case Step::Scatter: return build_scatter_step(step);
       case Step::Copy: return build_copy(step);
       case Step::Random:
         return add_launch(RandomLaunch{step.buffer, step.bits, meta_of(step.buffer)->numel, step.object});
@@ -263,6 +266,12 @@ class InstanceBuilder : public Workspace {
            text_of_sizes(view.layout.sizes).c_str());
     }
     return view.layout.strides[value.dim] * itemsize(view.dtype);
+  }
+
+  void build_scatter_step(const Step &step) {
+    std::vector<Resolved> indices;
+    for (size_t i = 2; i < step.views.size(); ++i) indices.push_back(source(step.views[i]));
+    build_scatter(target(step.views[0]), source(step.views[1]), indices, step.scatter, *this);
   }
 
   void build_copy(const Step &step) {

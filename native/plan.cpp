@@ -265,6 +265,8 @@ class PlanParser {
         step.kind = Step::Contract;
         for (size_t i = 1; i < 4; ++i) step.views.push_back(use_view(items[i], i == 3));
         step.inner = index_of(items[4], 1, kManyDims, "a contraction's number of inner dims");
+      } else if (kind == "scatter") {
+        parse_scatter(items, step);
       } else if (kind == "copy") {
         items.require(3, "a copy step");
         step.kind = Step::Copy;
@@ -357,6 +359,18 @@ class PlanParser {
     }
     int index = use_view(items[1], false);
     return {-1, index, index_of(items[2], 0, kManyDims, "a kernel's stride")};
+  }
+
+  void parse_scatter(const Items &items, Step &step) {
+    items.require(8, "a scatter step");
+    step.kind = Step::Scatter;
+    step.views = {use_view(items[1], true), use_view(items[2], false)};
+    Items indices(items[3], "a scatter step's indices");
+    for (size_t i = 0; i < indices.size(); ++i) step.views.push_back(use_view(indices[i], false));
+    step.scatter.dims = indices_of(items[4], 0, kManyDims, "a scatter step's dims");
+    step.scatter.walks = indices_of(items[5], -1, kManyDims, "a scatter step's walks");
+    step.scatter.add = index_of(items[6], 0, 2, "whether a scatter step adds") != 0;
+    step.scatter.wrap = index_of(items[7], 0, 2, "whether a scatter step's indices wrap") != 0;
   }
 
   void parse_random(const Items &items, Step &step) {

@@ -121,18 +121,26 @@ struct StepOperand {
   int view;              // -1: a coordinate
   std::vector<int> map;  // domain dim -> dim of the view or -1; a coordinate has 0 at its dim, -1 elsewhere
 };
+// How the dims of `source` and the indices lie in `out`: see scatter.cpp.
+struct ScatterShape {
+  std::vector<int> dims;   // per index: the dim of out that it numbers
+  std::vector<int> walks;  // per dim of source: the dim of out that it follows, or -1
+  bool add = false, wrap = false;  // wrap: negative indices count from the end
+};
 struct KernelInt {
   int slot;       // -1: the stride in bytes of a view's dim
   int view, dim;
 };
 struct Step {
-  enum Kind : uint8_t { RunKernel, Gemm, Contract, Random, Host, Copy } kind;
+  enum Kind : uint8_t { RunKernel, Gemm, Contract, Scatter, Random, Host, Copy } kind;
   PyObject *object = nullptr;     // owned: Kernel, host function or generator
   std::vector<int> domain;        // RunKernel: slots
   std::vector<StepOperand> operands;
   std::vector<int> scalars;       // RunKernel: words
   std::vector<KernelInt> ints;
-  std::vector<int> views;         // Gemm, Contract: a, b, out; Host: arguments; Copy: from, to
+  std::vector<int> views;         // Gemm, Contract: a, b, out; Scatter: out, source, indices; Host: arguments;
+                                  // Copy: from, to
+  ScatterShape scatter;
   int inner = 0;                  // Contract: how many dims are summed over
   int buffer = -1, bits = 0;      // Random
 };
@@ -143,6 +151,11 @@ struct Output {
 };
 enum class ResultKind : uint8_t { Single, Tuple, List, None, Callable };
 
+struct WrongIndex {
+  int64_t value = 0;
+  int dim = -1;
+  int64_t size = 0;
+};
 struct StatusError {
   int64_t bit;
   PyObject *type, *message;  // owned; message: a string or a callable that returns one
@@ -185,7 +198,8 @@ void check_plan_fits(const Plan &plan, const Call &call);
 // Evaluate the shape program; false if a guard fails or the program cannot be evaluated.
 bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &slots);
 bool scalar_guards_hold(const Plan &plan, const Call &call);
-void raise_status(const Plan &plan, int64_t status);  // what a kernel reported, as a Python error
+// What a kernel or step reported, as a Python error; `wrong` is known if its dim is not negative.
+void raise_status(const Plan &plan, int64_t status, const char *name, const WrongIndex &wrong);
 
 // ---------------------------------------------------------------- instances (see instance.h)
 
@@ -256,6 +270,25 @@ struct ContractionLaunch {
   bool b_turned = false;           // b is read, or packed, with columns as rows
   double work = 0;                 // products
 };
+// See scatter.cpp. Strides in bytes.
+struct ScatterLaunch {
+  struct Index {
+    Address address;
+    int64_t size, stride;  // of the dim of out that it numbers
+    int dim;
+  };
+  struct Dim {
+    int64_t size, out, source;
+  };
+  DType dtype;
+  bool add, wrap;
+  Address out, source;
+  std::vector<Index> indices;
+  std::vector<Dim> dims;               // independent ones, then those walked in order, then those of a row
+  std::vector<int64_t> index_strides;  // [dim][index]
+  size_t independent = 0, rows = 0;    // how many of the first group; where the last group begins
+  double work = 0;
+};
 struct CopyLaunch {
   int64_t itemsize;
   std::vector<int64_t> sizes, to_strides, from_strides;  // bytes
@@ -270,7 +303,8 @@ struct HostLaunch {
   PyObject *function;   // borrowed from the plan
   std::vector<std::pair<Meta *, Address>> arguments;
 };
-using Launch = std::variant<KernelLaunch, GemmLaunch, ContractionLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
+using Launch =
+    std::variant<KernelLaunch, GemmLaunch, ContractionLaunch, ScatterLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
 
 // How a plan runs for one exact key.
 struct Instance {
@@ -320,6 +354,7 @@ PyObject *replay(Instance *instance, const Call &call, const char *name);  // nu
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
 int64_t run_contraction(const ContractionLaunch &launch, char *const *bases);
+int64_t run_scatter(const ScatterLaunch &launch, char *const *bases, WrongIndex &wrong);
 constexpr double kReleaseWork = 50000;   // with less work, other threads wait rather than pay for releasing the GIL
 constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread
 // How many pieces a kernel's points can be cut into without splitting its reductions.

@@ -205,13 +205,18 @@ bool evaluate_slots(const Plan &plan, const Call &call, std::vector<int64_t> &sl
   return true;
 }
 
-void raise_status(const Plan &plan, int64_t status) {
+void raise_status(const Plan &plan, int64_t status, const char *name, const WrongIndex &wrong) {
   if (status & kOutOfMemory) {
     PyErr_NoMemory();
     return;
   }
   for (const StatusError &error : plan.errors) {
     if (!(status & error.bit)) continue;
+    if (error.bit == kIndexOutOfRange && wrong.dim >= 0) {
+      PyErr_Format(error.type, "%s(): index %lld is out of bounds for dimension %d with size %lld", name,
+                   static_cast<long long>(wrong.value), wrong.dim, static_cast<long long>(wrong.size));
+      return;
+    }
     if (PyUnicode_Check(error.message)) {
       PyErr_SetObject(error.type, error.message);
       return;

@@ -122,7 +122,7 @@ class Replay {
       if (!good || status) break;
     }
     if (released) PyEval_RestoreThread(released);
-    if (status) raise_status(plan_, status);
+    if (status) raise_status(plan_, status, name_, wrong_);
     return good && !status;
   }
 
@@ -133,6 +133,8 @@ class Replay {
       status |= run_gemm(*gemm, bases_.data());
     } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
       status |= run_contraction(*contraction, bases_.data());
+    } else if (auto *scatter = std::get_if<ScatterLaunch>(&launch)) {
+      status |= run_scatter(*scatter, bases_.data(), wrong_);
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
       copy_strided(copy->itemsize, int(copy->sizes.size()), copy->sizes.data(), at(copy->to),
                    copy->to_strides.data(), at(copy->from), copy->from_strides.data());
@@ -348,10 +350,11 @@ class Replay {
   SmallVector<Storage *, 8> held_;      // of the inputs; owned
   SmallVector<PyObject *, 8> outputs_;  // owned
   char *arena_ = nullptr;
+  WrongIndex wrong_;
 };
 
 // What Replay does for the simplest instances, without its bookkeeping.
-PyObject *replay_simple(Instance *instance, const Call &call) {
+PyObject *replay_simple(Instance *instance, const Call &call, const char *name) {
   size_t inputs = call.tensors.size();
   SmallVector<char *, 24> bases(inputs + 1);
   for (size_t i = 0; i < inputs; ++i) bases[i] = call.tensors[i]->data;
@@ -363,7 +366,7 @@ PyObject *replay_simple(Instance *instance, const Call &call) {
       run_kernel(*std::get_if<KernelLaunch>(&instance->launches[0]), bases.data(), call.scalars.data());
   if (!status) return reinterpret_cast<PyObject *>(output);
   Py_DECREF(reinterpret_cast<PyObject *>(output));
-  raise_status(*instance->plan, status);
+  raise_status(*instance->plan, status, name, {});
   return nullptr;
 }
 
@@ -371,7 +374,7 @@ PyObject *replay_simple(Instance *instance, const Call &call) {
 
 PyObject *replay(Instance *instance, const Call &call, const char *name) {
   const bool leaf = instance->plan->requires_grad;
-  PyObject *result = instance->simple ? replay_simple(instance, call) : Replay(instance, call, name).run();
+  PyObject *result = instance->simple ? replay_simple(instance, call, name) : Replay(instance, call, name).run();
   if (!leaf || !result) return result;
   if (tensor_check(result) && tensor_set_requires_grad(as_tensor(result), true) == 0) return result;
   Py_DECREF(result);

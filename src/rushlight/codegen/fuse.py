@@ -20,6 +20,7 @@ from .steps import (
     AFFINE_VIEWS,
     REGION_WRITERS,
     SCANS,
+    SCATTERS,
     NeedsStore,
     Root,
     Step,
@@ -76,6 +77,8 @@ class Fusion:
                     self.store(value)
         elif node.name in REGION_WRITERS or node.name in SCANS:
             self.store(node.outputs[0])
+            for value in node.inputs[1:] if node.name in SCATTERS else ():
+                self.store(value)
         elif node.name in ("slice", "flip", "window") or (
             node.name == "reshape" and not trivial_reshape(node)
         ):
@@ -124,8 +127,12 @@ class Fusion:
         return steps
 
     def region_steps(self, node: Node) -> list[Step]:
-        """Steps that write the parts of a cat, or a base and then a slice over it."""
+        """Steps that write the parts of a cat, or a base and then a slice or places over it."""
         target = node.outputs[0]
+        if node.name in SCATTERS:
+            base = self.nest([Root(node.inputs[0], target)], set(), absorb=False)
+            reads = [self.base(value) for value in node.inputs[1:] if not value.weak]
+            return [base, Step([target], reads, node=node)]
         roots = []
         if node.name == "cat":
             dim, start = node.attributes["dim"], 0

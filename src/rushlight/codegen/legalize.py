@@ -14,8 +14,8 @@ from ..dtypes import float32
 from ..graph.node import Graph, Node, Value
 from ..graph.trace import PRIMITIVES, GraphContext, Traced
 from ..ops.windows import overlapped
-from . import convolve
-from .steps import AFFINE_VIEWS, GEMM_TYPES, trivial_reshape
+from . import convolve, scatter
+from .steps import AFFINE_VIEWS, GEMM_TYPES, SCATTERS, trivial_reshape
 
 
 class Legalizer:
@@ -45,6 +45,7 @@ class Legalizer:
             "convolution": self.convolution,
             "convolution_weight": self.convolution,
             "convolution_input": self.convolution,
+            **dict.fromkeys(SCATTERS, self.scatter),
         }
 
     def run(self) -> Graph:
@@ -185,6 +186,10 @@ class Legalizer:
 
     def convolution(self, node: Node) -> Value | None:
         function = convolve.replacement(node)
+        return None if function is None else self.traced(function, *node.inputs)
+
+    def scatter(self, node: Node) -> Value | None:
+        function = scatter.replacement(node)
         return None if function is None else self.traced(function, *node.inputs)
 
     def reshape(self, node: Node) -> Value | None:

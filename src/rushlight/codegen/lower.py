@@ -14,8 +14,9 @@ from ..ops.kinds import Elementwise
 from .convolve import contraction
 from .fuse import Fusion
 from .nest import Nest
+from .scatter import scatter_of
 from .schedule import read_again
-from .steps import AFFINE_VIEWS, CONTRACTIONS, Step, view_operation
+from .steps import AFFINE_VIEWS, CONTRACTIONS, SCATTERS, Step, view_operation
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class Lowering:
         steps = self.fusion.steps()
         self.find_reshaped(steps)
         targets, copies = self.place_mutations(steps)
+        steps = [step for step in steps if not self.is_idle(step, targets)]
         for step in steps:
             for value in step.writes:
                 shown = self.reshaped.get(value, value)
@@ -266,12 +268,16 @@ class Lowering:
             if value is target:
                 continue
             shared, overlapping = self.aliases_of(number)
+            memory = {target, *shared}
             safe = (
-                not may_fail
-                and not overlapping
+                not overlapping
                 and value not in direct
                 and value.dtype is target.dtype
-                and self.may_write_through(steps, value, {target, *shared})
+                and (
+                    not may_fail
+                    and self.may_write_through(steps, value, memory)
+                    or self.may_scatter_through(steps, value, target, memory)
+                )
             )
             if safe:
                 direct[value] = number
@@ -312,6 +318,32 @@ class Lowering:
             self.fusion.depends(writer, step) or contents & set(step.writes) for step in readers
         )
 
+    def may_scatter_through(
+        self, steps: list[Step], value: Value, target: Value, memory: set[Value]
+    ) -> bool:
+        """Whether ``value`` is the old content with changes at computed places, all of which the
+        core checks before it writes, and nothing else may fail or sees the old content.
+        """
+        if value.node is None or value.node.name not in SCATTERS or value in self.request.saved:
+            return False
+        others = [step for step in steps if value not in step.writes]
+        scattering = next(step for step in steps if step.node is value.node)
+        return (
+            value.node.inputs[0] is target
+            and len(self.graph.mutations) == 1
+            and not any(step.can_fail or step.node is not None for step in others)
+            and not any(memory & set(step.reads) for step in (scattering, *others))
+        )
+
+    def is_idle(self, step: Step, targets: dict[Value, int]) -> bool:
+        """Whether a step would copy to an input what is there."""
+        return step.nest is not None and any(
+            root.target in targets
+            and root.target.node is not None
+            and root.target.node.name in SCATTERS
+            for root in step.roots
+        )
+
     def order_effects(self, steps: list[Step], direct: set[Value]) -> list[Step]:
         """Steps that write to user memory come last; the order is otherwise kept."""
         writers = [step for step in steps if direct & set(step.writes)]
@@ -332,6 +364,8 @@ class Lowering:
             left, right, result, inner = contraction(node)
             out = self.stored_view(node.outputs[0], result)
             return ("contract", self.stored_view(*left), self.stored_view(*right), out, inner)
+        if node.name in SCATTERS:
+            return self.lower_scatter(node)
         if node.name == "random_bits":
             return (
                 "random",
@@ -341,6 +375,20 @@ class Lowering:
             )
         operands = tuple(self.stored_view(value) for value in (*node.outputs, *node.inputs))
         return ("host", self.host_function(node), operands)
+
+    def lower_scatter(self, node: Node) -> tuple[Any, ...]:
+        scatter = scatter_of(node)
+        indices = tuple(self.stored_view(*each) for each in scatter.indices)
+        return (
+            "scatter",
+            self.stored_view(node.outputs[0]),
+            self.stored_view(scatter.source),
+            indices,
+            scatter.dims,
+            scatter.walks,
+            int(scatter.adds),
+            int(scatter.wraps),
+        )
 
     def lower_nest(self, step: Step) -> tuple[Any, ...]:
         assert step.nest is not None

@@ -22,13 +22,14 @@ REDUCTIONS = {
 }
 SCANS = {"cumsum": "scan_sum", "cumprod": "scan_prod"}
 AFFINE_VIEWS = {"expand", "permute", "reshape", "slice", "flip", "window"}
-REGION_WRITERS = {"cat", "slice_scatter"}  # their result is written piece by piece
+SCATTERS = {"scatter", "scatter_add", "index_put"}
+REGION_WRITERS = {"cat", "slice_scatter"} | SCATTERS  # their result is written piece by piece
 STEPWISE = REGION_WRITERS | SCANS.keys()  # never absorbed into another nest
 PREDICATES = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"}
 INDIRECT = {"gather", "index"}
 DIVISIONS = {"floor_divide", "remainder", "fmod", "trunc_divide"}  # by zero, they fail for integers
 CONTRACTIONS = {"convolution", "convolution_weight"}
-LIBRARY = {"matmul", "scatter", "scatter_add", "index_put"} | CONTRACTIONS
+LIBRARY = {"matmul"} | CONTRACTIONS
 GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
 
 Access = tuple[Any, ...]  # per dim of a value: a domain dim, None (index 0), or Computed
@@ -133,13 +134,19 @@ def loses_index(node: Node, access: Access) -> bool:
     return any(isinstance(entry, Computed) and entry not in inner for entry in access)
 
 
+def index_span(node: Node) -> int:
+    """The dim of an indexed shape at which the dims of the indices begin."""
+    dims = node.attributes["dims"]
+    adjacent = list(dims) == list(range(dims[0], dims[0] + len(dims)))
+    return dims[0] if adjacent else 0
+
+
 def index_accesses(node: Node, access: Access) -> tuple[Access, list[Any]]:
     """Accesses of the index tensors and of the indexed value (None at the indexed dims)."""
     dims = node.attributes["dims"]
     rank = len(node.inputs[0].shape)
     index_rank = len(node.inputs[1].shape)
-    adjacent = list(dims) == list(range(dims[0], dims[0] + len(dims)))
-    first = dims[0] if adjacent else 0
+    first = index_span(node)
     index_access = access[first : first + index_rank]
     others = iter(access[:first] + access[first + index_rank :])
     rest = [None if dim in dims else next(others) for dim in range(rank)]
