@@ -52,6 +52,8 @@ Meta *meta_contiguous(DType dtype, int device, int ndim, const int64_t *sizes); 
 inline void meta_incref(Meta *m) { ++m->references; }
 void meta_free(Meta *m);
 inline void meta_decref(Meta *m) { if (--m->references == 0) meta_free(m); }
+// Whether the dims lie without gaps in the order of a memory format; -1: the format says no order, or it is none.
+int meta_in_format(const Meta *m, PyObject *format);
 // Lowest and one-past-highest byte touched, relative to the first element's address.
 void meta_extent(const Meta *m, int64_t *low, int64_t *high);
 

@@ -77,6 +77,18 @@ bool is_contiguous(const Meta *m) {
   return true;
 }
 
+// Contiguous in the order batch, spatial dims, channels.
+bool is_channels_last(const Meta *m, int ndim) {
+  if (m->ndim != ndim) return false;
+  int64_t expected = 1;
+  for (int i = 0; i < ndim; ++i) {
+    const int dim = i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i;  // 1, ndim - 1, ..., 2, 0
+    if (m->sizes()[dim] != 1 && m->strides()[dim] != expected) return false;
+    expected = wrapping_product(expected, m->sizes()[dim]);
+  }
+  return true;
+}
+
 bool is_dense(const Meta *m) {
   if (m->flags & kContiguous) return true;
   int order[kMaxDims];
@@ -203,6 +215,13 @@ Meta *insert(uint64_t hash, DType dtype, int device, int ndim, const int64_t *si
 }
 
 }  // namespace
+
+int meta_in_format(const Meta *m, PyObject *format) {
+  if (format == registered("contiguous_format")) return m->contiguous();
+  if (format == registered("channels_last")) return is_channels_last(m, 4);
+  if (format == registered("channels_last_3d")) return is_channels_last(m, 5);
+  return -1;
+}
 
 Meta *meta_intern(DType dtype, int device, int ndim, const int64_t *sizes, const int64_t *strides) {
   const uint64_t hash = hash_of(dtype, device, ndim, sizes, strides);

@@ -89,25 +89,13 @@ PyObject *method_is_signed(PyObject *self, PyObject *) {
   return PyBool_FromLong(!is_unsigned);
 }
 
-// Contiguous in the order batch, spatial dims, channels.
-bool is_channels_last(const Meta *meta, int ndim) {
-  if (meta->ndim != ndim) return false;
-  int64_t expected = 1;
-  for (int i = 0; i < ndim; ++i) {
-    const int dim = i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i;  // 1, ndim - 1, ..., 2, 0
-    if (meta->sizes()[dim] != 1 && meta->strides()[dim] != expected) return false;
-    expected = wrapping_product(expected, meta->sizes()[dim]);
-  }
-  return true;
-}
-
 PyObject *method_is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keyword_names) {
   PyObject *format;
   if (!optional_argument("is_contiguous", "memory_format", args, count, keyword_names, &format)) return nullptr;
   const Meta *meta = as_tensor(self)->meta;
-  if (!format || format == registered("contiguous_format")) return PyBool_FromLong(meta->contiguous());
-  if (format == registered("channels_last")) return PyBool_FromLong(is_channels_last(meta, 4));
-  if (format == registered("channels_last_3d")) return PyBool_FromLong(is_channels_last(meta, 5));
+  if (!format) return PyBool_FromLong(meta->contiguous());
+  const int answer = meta_in_format(meta, format);
+  if (answer >= 0) return PyBool_FromLong(answer);
   return PyErr_Format(PyExc_TypeError,
                       "is_contiguous(): argument 'memory_format' must be contiguous_format, channels_last or "
                       "channels_last_3d, not %R",

@@ -345,7 +345,20 @@ PyObject *native_view_as_complex(PyObject *const *args, size_t count, PyObject *
 
 PyObject *native_contiguous(PyObject *const *args, size_t count, PyObject *keyword_names) {
   const Call call(args, count, keyword_names);
-  return call.no_arguments() && call.meta()->contiguous() ? Py_NewRef(args[0]) : nullptr;
+  if (call.no_arguments()) return call.meta()->contiguous() ? Py_NewRef(args[0]) : nullptr;
+  static constexpr const char *names[] = {"memory_format"};
+  PyObject *format[1];
+  if (!call.bind(names, format) || !format[0]) return nullptr;
+  return meta_in_format(call.meta(), format[0]) > 0 ? Py_NewRef(args[0]) : nullptr;
+}
+
+// to(memory_format=...) of a tensor that lies in the format already.
+PyObject *native_to(PyObject *const *args, size_t count, PyObject *keyword_names) {
+  const Call call(args, count, keyword_names);
+  static constexpr const char *names[] = {"memory_format", "non_blocking"};
+  PyObject *given[2];
+  if (count != 1 || !keyword_names || !call.bind(names, given) || !given[0]) return nullptr;
+  return meta_in_format(call.meta(), given[0]) > 0 ? Py_NewRef(args[0]) : nullptr;
 }
 
 constexpr struct {
@@ -360,7 +373,7 @@ constexpr struct {
     {"unbind", native_unbind},       {"flatten", native_flatten},     {"as_strided", native_as_strided},
     {"detach", native_detach},       {"view_as", native_view_as},     {"alias", native_alias},
     {"real", native_real},           {"imag", native_imag},
-    {"contiguous", native_contiguous}, {"getitem", native_getitem},   {"diagonal", native_diagonal},
+    {"contiguous", native_contiguous}, {"to", native_to},         {"getitem", native_getitem},   {"diagonal", native_diagonal},
     {"unfold", native_unfold},       {"view_as_real", native_view_as_real},
     {"view_as_complex", native_view_as_complex},
 };

@@ -538,7 +538,9 @@ class Tensor:
         before it, and so on; negative numbers cut off.
         """
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
-        """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
+        """A tensor without gaps whose dims lie in memory in the order of the format, by default
+        row-major. (The native core returns a tensor that already is one.)
+        """
     def copy_(self, src: Tensor | _Number, non_blocking: _bool = False) -> Tensor:
         """Take over the elements of another tensor, converted and broadcast."""
     def copysign(self, other: Tensor | _Number) -> Tensor:

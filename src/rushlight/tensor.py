@@ -38,6 +38,7 @@ NATIVE_VIEWS = {
     "view_as",
     "alias",
     "contiguous",
+    "to",
     "movedim",
     "moveaxis",
     "expand_as",

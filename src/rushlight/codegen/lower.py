@@ -201,6 +201,8 @@ class Lowering:
         """
         if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
             return "contiguous"
+        if isinstance(value.like, tuple) and value.like[:1] == ("order",):
+            return value.like
         operands = elementwise_inputs(value)
         if isinstance(value.like, tuple):
             operands = [view_of_input(each) for each in value.like]

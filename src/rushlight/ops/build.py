@@ -132,6 +132,9 @@ def zeros_like(x: Traced) -> Traced:
     return full_like(x, 0)
 
 
+_RANKS = {"channels_last": 4, "channels_last_3d": 5}
+
+
 def laid_out_like(result: Traced, x: Traced) -> Traced:
     """The result of x's shape; if the operator returns it, its dims lie in memory as x's do."""
     result.value.like = x.value
@@ -144,6 +147,25 @@ def laid_out_by(result: Traced, operands: Sequence[Traced]) -> Traced:
     """
     if isinstance(result.value, Value):  # not in a transform
         result.value.like = tuple(each.value for each in operands)
+    return result
+
+
+def in_format(result: Traced, format: Any, operator: str) -> Traced:
+    """A result that was computed here; if the operator returns it, its dims lie in memory in the
+    order of the memory format. RuntimeError if the format is for another rank.
+    """
+    if format.name == "contiguous_format":
+        return row_major(result)
+    if format.name not in _RANKS:
+        raise RuntimeError(f"{operator}(): {format} says no order of dims")
+    rank = _RANKS[format.name]
+    if result.ndim != rank:
+        raise RuntimeError(
+            f"{operator}(): required rank {rank} tensor to use {format.name} format, but got shape "
+            f"{list(result.shape)}"
+        )
+    if isinstance(result.value, Value):  # not in a transform
+        result.value.like = ("order", (0, *range(2, rank), 1))
     return result
 
 

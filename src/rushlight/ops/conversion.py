@@ -162,9 +162,19 @@ def to(
         elif isinstance(argument, Traced):
             dtype = argument.dtype
     dtype = input.dtype if dtype is None else require_dtype(dtype, "to")
+    if memory_format is not None and memory_format.name != "preserve_format":
+        return _formatted(input, dtype, memory_format, "to")
     if copy and dtype is input.dtype:
         return PRIMITIVES["convert"].apply(input, dtype=dtype, copy=True)
     return build.convert(input, dtype)
+
+
+def _formatted(input: Traced, dtype: DType, format: Any, operator: str) -> Traced:
+    """A copy whose dims lie in memory in the order of the format. (The native core returns a tensor
+    that already has it.)
+    """
+    copy = PRIMITIVES["convert"].apply(input, dtype=dtype, copy=True)
+    return build.in_format(copy, format, operator)
 
 
 @composite(name="type_as", methods=["type_as"], views="input", itself=True)
@@ -178,19 +188,25 @@ def clone(input, *, memory_format: MemoryFormat = None):
     """A copy. (In a graph values are immutable; the planner sees to it that a result has memory of
     its own.)
     """
-    if memory_format is not None and memory_format.name == "contiguous_format":
-        return build.contiguous(input)
+    if memory_format is not None and memory_format.name != "preserve_format":
+        return _formatted(input, input.dtype, memory_format, "clone")
     return input
 
 
 @composite(name="contiguous", methods=["contiguous"], samples=unary())
 def contiguous(input, memory_format: MemoryFormat = None):
-    """A row-major tensor without gaps. (The native core returns a tensor that already is one.)"""
-    return build.contiguous(input)
+    """A tensor without gaps whose dims lie in memory in the order of the format, by default
+    row-major. (The native core returns a tensor that already is one.)
+    """
+    if memory_format is None:
+        return build.contiguous(input)
+    return _formatted(input, input.dtype, memory_format, "contiguous")
 
 
 def _cast_method(name: str, dtype: DType) -> Composite:
     def body(input, memory_format: MemoryFormat = None):
+        if memory_format is not None and memory_format.name != "preserve_format":
+            return _formatted(input, dtype, memory_format, name)
         return build.convert(input, dtype)
 
     body.__doc__ = f"Convert to {dtype.name}."

@@ -161,16 +161,19 @@ def empty(
     memory_format: MemoryFormat = None,
 ):
     """A tensor whose elements are not set; inside a graph they are zeros."""
-    return _filled(size, 0, dtype, "empty")
+    result = _filled(size, 0, dtype, "empty")
+    return result if memory_format is None else build.in_format(result, memory_format, "empty")
 
 
-def _shaped_like(input: Traced, value: Any, dtype: DType | None, memory_format: Any) -> Traced:
+def _shaped_like(
+    input: Traced, value: Any, dtype: DType | None, memory_format: Any, operator: str
+) -> Traced:
     dtype = dtype or input.dtype
     value = build.everywhere(value, dtype, input.shape, input.context)
     result = build.full_like(input, value, dtype)
     if memory_format is None or memory_format.name == "preserve_format":
-        build.laid_out_like(result, input)
-    return result
+        return build.laid_out_like(result, input)
+    return build.in_format(result, memory_format, operator)
 
 
 def _like(name: str, value: int, doc: str) -> Any:
@@ -183,7 +186,7 @@ def _like(name: str, value: int, doc: str) -> Any:
         pin_memory: bool = False,
         memory_format: MemoryFormat = None,
     ):
-        return _shaped_like(input, value, dtype, memory_format)
+        return _shaped_like(input, value, dtype, memory_format, name)
 
     body.__doc__ = doc
     return composite(
@@ -208,7 +211,7 @@ def empty_like(
     memory_format: MemoryFormat = None,
 ):
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
-    return _shaped_like(input, 0, dtype, memory_format)
+    return _shaped_like(input, 0, dtype, memory_format, "empty_like")
 
 
 @composite(names=["full_like"], methods=[], samples=calls((Draw((2, 3)), 2), (Draw((2,)), 2.5)))
@@ -223,7 +226,7 @@ def full_like(
     memory_format: MemoryFormat = None,
 ):
     """One value everywhere, in the shape of another tensor."""
-    return _shaped_like(input, fill_value, dtype, memory_format)
+    return _shaped_like(input, fill_value, dtype, memory_format, "full_like")
 
 
 def _new(name: str, value: int, doc: str) -> Any:
