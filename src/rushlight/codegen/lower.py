@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph import expressions
-from ..graph.node import Graph, Node, Value
+from ..graph.node import Graph, Node, Order, Value
 from ..graph.polynomials import Atom
 from ..graph.symbols import key_of
 from ..ops.kinds import Elementwise
@@ -201,8 +201,8 @@ class Lowering:
         """
         if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
             return "contiguous"
-        if isinstance(value.like, tuple) and value.like[:1] == ("order",):
-            return value.like
+        if isinstance(value.like, Order):
+            return ("order", value.like.dims)
         operands = elementwise_inputs(value)
         if isinstance(value.like, tuple):
             operands = [view_of_input(each) for each in value.like]

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from .symbols import Dimension, ShapeEnvironment
 
 
+@dataclass(frozen=True)
+class Order:
+    """Dense in memory, with these dims from outermost to innermost."""
+
+    dims: tuple[int, ...]
+
+
 @dataclass(eq=False)
 class Value:
     """One result of a node, or an input of the graph (``node`` is None)."""
@@ -23,8 +30,9 @@ class Value:
     index: int = 0
     weak: bool = False  # a Python number: 0-d, takes no part in promotion
     name: str = ""
-    # How a result lies in memory, if the operator says so: as this input does, or "contiguous".
-    like: Value | tuple[Value, ...] | str | None = None
+    # How a result lies in memory, if the operator says so: as this input does, with its dims in an
+    # order, or "contiguous".
+    like: Value | tuple[Value, ...] | Order | str | None = None
     # Whether a backward pass that reads it keeps it, rather than what it is computed from.
     kept: bool = False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from ..graph.node import Value
+from ..graph.node import Order, Value
 from ..graph.symbols import SymbolicInt, same, same_shape
 from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
 from ..layout import normalize_dims
@@ -165,7 +165,7 @@ def in_format(result: Traced, format: Any, operator: str) -> Traced:
             f"{list(result.shape)}"
         )
     if isinstance(result.value, Value):  # not in a transform
-        result.value.like = ("order", (0, *range(2, rank), 1))
+        result.value.like = Order((0, *range(2, rank), 1))
     return result
 
 
