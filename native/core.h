@@ -157,6 +157,11 @@ extern uint32_t global_mode_bits;  // default dtype and the like, part of every 
 
 // ---------------------------------------------------------------- tape (tape.cpp)
 
+struct Edge {
+  Node *node;      // strong, or null: no gradient wanted
+  uint32_t index;  // which of the node's gradients
+};
+
 struct SavedValue {
   enum Kind : uint8_t { Input, Output, Hidden, Object } kind;
   Tensor *tensor = nullptr;     // Input: the tensor itself when it is a leaf or has another grad_fn; else null
@@ -185,8 +190,10 @@ struct Recipe {                 // shared by all nodes that one plan creates
 
 // Attach a node for one replay. `inputs`: the plan's tensor inputs; `outputs`: its outputs; `saved` is filled by the
 // caller in the order of recipe->saved (ownership moves). In-place outputs (outputs[j] == inputs[i]) are rebased.
-// Returns -1 with an error set.
-int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, std::vector<SavedValue> &&saved);
+// `edges`: where gradients of the recipe's grad_inputs go, taken before anything was written (ownership moves); empty if
+// nothing was. Returns -1 with an error set.
+int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, std::vector<SavedValue> &&saved,
+                std::vector<Edge> &edges);
 // What every in-place operator must check before writing: leaf rules, views, inference tensors. `recorded`: does a
 // tensor that the new content depends on require a gradient? -1 with an error set.
 int tape_check_inplace(Tensor *t, const char *name, bool recorded);
@@ -201,9 +208,10 @@ int tape_record_view(ViewKind kind, Tensor *base, Tensor *view, const std::vecto
 int tape_mark_view(Tensor *base, Tensor *view, bool several = false);
 // The views that unbind(base, dim) returned.
 int tape_record_unbind(Tensor *base, PyObject *views, int64_t dim);
-// After a write that no recipe describes because the new values depend on nothing (zero_, fill_ with a number): the
-// tensor's former values get zeros. Nothing happens unless the tensor requires a gradient and grad mode is on.
-int tape_overwrite(Tensor *t, const char *name);
+// After a write that no recipe describes because the new values depend on nothing (zero_, fill_ with a number) or not
+// differentiably (eq_): the tensor's former values get zeros, and so do `others`. Nothing happens unless one of them
+// requires a gradient and grad mode is on.
+int tape_overwrite(Tensor *t, const char *name, Tensor *const *others = nullptr, size_t count = 0);
 
 // ---------------------------------------------------------------- operators and plans (operator.cpp, plan.cpp)
 

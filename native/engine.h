@@ -54,6 +54,7 @@ struct Task {
   Node *node;                 // strong until it has run
   uint32_t waiting = 0;       // edges whose gradient has not arrived
   size_t first = 0;           // its gradients in Run::buffers_
+  bool leads = false;         // to a target
   bool needed = false;        // runs; otherwise it may still be a place where gradients are captured
   bool captured = false;
 };
@@ -101,6 +102,7 @@ class Run {
   uint32_t task_of(Node *node);
   void count_edges();
   void find_needed();
+  bool reaches_target(const Edge &edge) const;
   bool wanted(const Task &task) const { return !limited_ || task.needed || task.captured; }
   void make_ready(uint32_t task) { ready_.emplace(tasks_[task].node->sequence, task); }
   bool deliver(uint32_t task, uint32_t index, TensorRef gradient);

@@ -132,6 +132,13 @@ void Run::count_edges() {
   }
 }
 
+// Gradients of hidden values pass a node, but do not arrive at the tensors that are its outputs.
+bool Run::reaches_target(const Edge &edge) const {
+  if (!edge.node) return false;
+  const Task &task = tasks_[map_.find(edge.node)];
+  return edge.index < node_outputs(edge.node) ? wanted(task) : task.leads;
+}
+
 // With targets, only nodes run from which a target can be reached.
 void Run::find_needed() {
   for (Target &target : targets_) {
@@ -153,8 +160,11 @@ void Run::find_needed() {
   }
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
     Task &task = tasks_[*i];
-    for (const Edge &edge : task.node->edges) {
-      if (edge.node && wanted(tasks_[map_.find(edge.node)])) task.needed = true;
+    for (const Edge &edge : task.node->edges) task.leads = task.leads || reaches_target(edge);
+    task.needed = task.needed || task.leads;
+    if (wanted(task)) continue;
+    for (const Edge &edge : task.node->edges) {  // nothing will arrive from here
+      if (edge.node) --tasks_[map_.find(edge.node)].waiting;
     }
   }
 }

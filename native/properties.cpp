@@ -67,6 +67,14 @@ PyObject *get_mT(PyObject *self, void *) {
 
 bool is_leaf(Tensor *t) { return !tape_grad_fn(t); }
 
+// Also where a view's history cannot be told any more; no error is set.
+bool has_no_history(Tensor *t) {
+  const bool leaf = is_leaf(t);
+  if (!PyErr_Occurred()) return leaf;
+  PyErr_Clear();
+  return !t->autograd->grad_fn;
+}
+
 PyObject *get_requires_grad(PyObject *self, void *) { return PyBool_FromLong(requires_grad(as_tensor(self))); }
 
 int set_requires_grad(PyObject *self, PyObject *value, void *) {
@@ -74,11 +82,10 @@ int set_requires_grad(PyObject *self, PyObject *value, void *) {
     PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
     return -1;
   }
-  if (value == Py_True && !is_leaf(as_tensor(self))) {  // requires_grad_() lets this pass
+  if (value == Py_True && !has_no_history(as_tensor(self))) {  // requires_grad_() lets this pass
     PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.");
     return -1;
   }
-  PyErr_Clear();  // a view whose history cannot be told any more may change
   return tensor_set_requires_grad(as_tensor(self), value == Py_True);
 }
 
@@ -231,13 +238,12 @@ int set_grad_dtype(PyObject *self, PyObject *value, void *) {
 }  // namespace
 
 int tensor_set_requires_grad(Tensor *t, bool required) {
-  if (!required && !is_leaf(t)) {
+  if (!required && !has_no_history(t)) {
     PyErr_SetString(PyExc_RuntimeError,
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed "
                     "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
     return -1;
   }
-  PyErr_Clear();  // a view whose history cannot be told any more may change
   if (required && t->storage->inference && !thread_state.inference) {
     PyErr_SetString(PyExc_RuntimeError,
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Please "

@@ -22,6 +22,7 @@ class Replay {
     }
     for (Storage *storage : held_) storage_decref(storage);
     for (PyObject *object : outputs_) Py_XDECREF(object);
+    for (const Edge &edge : edges_) Py_XDECREF(as_object(edge.node));
     if (arena_) deallocate(arena_, size_t(instance_.arena));
   }
   Replay(const Replay &) = delete;
@@ -31,7 +32,8 @@ class Replay {
     if (!allocate_buffers()) return nullptr;
     std::vector<SavedValue> saved;
     if (plan_.recipe) save_inputs(saved);
-    bool good = !instance_.run || launch_all();
+    const bool history = plan_.recipe && !plan_.mutated.empty();
+    bool good = (!history || (collect_edges() && pack_written(saved))) && (!instance_.run || launch_all());
     if (good) {
       for (int i : plan_.mutated) ++storage_of(i)->version;
     }
@@ -47,7 +49,8 @@ class Replay {
   // ---------------------------------------------------------------- before anything is written
 
   bool check_mutated() {
-    const bool recorded = plan_.recipe != nullptr;
+    const bool recorded = std::any_of(call_.tensors.begin(), call_.tensors.end(),
+                                      [](const Tensor *t) { return requires_grad(t); });
     for (int i : plan_.mutated) {
       Tensor *tensor = call_.tensors[i];
       if (tensor->storage->readonly) {
@@ -242,13 +245,23 @@ class Replay {
 
   // ---------------------------------------------------------------- tape
 
-  // A mutated tensor whose new content has no gradient, as after zero_(), must not keep its former history.
+  // A mutated tensor whose new content has no gradient, as after zero_() or eq_(other), must not keep its history.
   bool overwrite_histories() {
+    if (plan_.mutated.empty() || !thread_state.grad_enabled) return true;
     for (int i : plan_.mutated) {
       Tensor *tensor = call_.tensors[i];
-      if (tensor->autograd && !is_recorded(i) && tape_overwrite(tensor, "ZeroBackward0") < 0) return false;
+      if (is_recorded(i)) continue;
+      const bool others = in_place(i) && !plan_.recipe;
+      if (tape_overwrite(tensor, "ZeroBackward0", others ? call_.tensors.data() : nullptr,
+                         others ? call_.tensors.size() : 0) < 0) {
+        return false;
+      }
     }
     return true;
+  }
+  // Is what the call returns the input that it wrote? (Not so for running statistics.)
+  bool in_place(int input) const {
+    return plan_.outputs.size() == 1 && plan_.outputs[0].kind == Output::Input && plan_.outputs[0].index == input;
   }
   bool is_recorded(int input) const {
     if (!plan_.recipe) return false;
@@ -275,6 +288,26 @@ class Replay {
         saved[k].tensor = tensor;
       }
     }
+  }
+  // The history that the inputs have before the write: views get another one by it.
+  bool collect_edges() {
+    edges_.assign(plan_.recipe->grad_inputs.size(), Edge{});
+    for (size_t k = 0; k < edges_.size(); ++k) {
+      if (!edge_of(call_.tensors[plan_.recipe->grad_inputs[k]], &edges_[k])) return false;
+    }
+    return true;
+  }
+  // Hooks for saved tensors see what is written as it was before.
+  bool pack_written(std::vector<SavedValue> &saved) {
+    for (size_t k = 0; saved_hooks && k < saved.size(); ++k) {
+      const Recipe::Saved &source = plan_.recipe->saved[k];
+      if (source.kind != 0 || !is_mutated(source.index)) continue;
+      const std::vector<int> &places = plan_.recipe->grad_inputs;
+      const size_t place = size_t(std::find(places.begin(), places.end(), source.index) - places.begin());
+      const Edge *edge = place < places.size() ? &edges_[place] : nullptr;
+      if (!saved_pack(saved[k], call_.tensors[source.index], edge)) return false;
+    }
+    return true;
   }
   bool is_mutated(int input) const {
     for (int i : plan_.mutated) {
@@ -321,7 +354,7 @@ class Replay {
       }
     }
     return tape_record(plan_.recipe, call_.tensors.data(), reinterpret_cast<Tensor **>(outputs_.data()),
-                       std::move(saved)) == 0;
+                       std::move(saved), edges_) == 0;
   }
 
   PyObject *scalar_object(int word) const {
@@ -349,6 +382,7 @@ class Replay {
   SmallVector<Storage *, 8> storages_;  // per place; owned
   SmallVector<Storage *, 8> held_;      // of the inputs; owned
   SmallVector<PyObject *, 8> outputs_;  // owned
+  std::vector<Edge> edges_;             // owned; for tape_record
   char *arena_ = nullptr;
   WrongIndex wrong_;
 };

@@ -59,7 +59,11 @@ PyObject *tensor_resize(PyObject *self, PyObject *args) {
   }
   const bool same = sizes.count == t->meta->ndim &&
                     std::memcmp(sizes.values, t->meta->sizes(), sizeof(int64_t) * size_t(sizes.count)) == 0;
-  return !same && resize(t, sizes) < 0 ? nullptr : Py_NewRef(self);
+  if (!same) {
+    if (resize(t, sizes) < 0) return nullptr;
+    ++t->storage->version;
+  }
+  return Py_NewRef(self);
 }
 
 }  // namespace rushlight

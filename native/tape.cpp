@@ -1,4 +1,6 @@
 // Recording: nodes for operators, and the history of tensors.
+#include <utility>
+
 #include "tape.h"
 
 namespace rushlight {
@@ -76,6 +78,7 @@ int pack_saved(Recipe *recipe, Node *node, Tensor *const *inputs, Tensor *const 
   saved.swap(node->saved);
   bool good = true;
   for (size_t k = 0; good && saved_hooks && k < saved.size(); ++k) {
+    if (saved[k].kind == SavedValue::Input && saved[k].object) continue;  // before it was written
     const int index = recipe->saved[k].index;
     Tensor *t = nullptr;
     const Edge *edge = nullptr;
@@ -100,7 +103,12 @@ int pack_saved(Recipe *recipe, Node *node, Tensor *const *inputs, Tensor *const 
 // What retain_grad() asked for follows the tensor to its new history.
 int move_retained(Tensor *t, Node *to, uint32_t index) {
   Autograd *a = t->autograd;
-  if (!a->retains_grad || !a->grad_fn || !a->grad_fn->extras) return 0;
+  if (!a->retains_grad) return 0;
+  if (!a->grad_fn) {  // it was detached in place
+    a->retains_grad = false;
+    return retain_gradient_at(t, to, index);
+  }
+  if (!a->grad_fn->extras) return 0;
   for (auto &entry : a->grad_fn->extras->tensors) {
     if (entry.index != a->output_index || !entry.retained || weakly_held(entry.retained) != t) continue;
     PyObject *weak = entry.retained;
@@ -178,7 +186,8 @@ NodeExtras::TensorHooks *tensor_hooks(Node *node, uint32_t index) {
 
 // ---------------------------------------------------------------- recording
 
-int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, std::vector<SavedValue> &&given) {
+int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, std::vector<SavedValue> &&given,
+                std::vector<Edge> &edges) {
   std::vector<SavedValue> saved = std::move(given);
   if (!recipe->node_type && !(recipe->node_type = node_type(recipe->name.c_str()))) {
     release_all(saved);
@@ -200,7 +209,11 @@ int tape_record(Recipe *recipe, Tensor *const *inputs, Tensor *const *outputs, s
   bool wanted = false;
   for (size_t k = 0; k < recipe->grad_inputs.size(); ++k) {
     Tensor *input = inputs[recipe->grad_inputs[k]];
-    if (!edge_of(input, &node->edges[k])) return -1;
+    if (!edges.empty()) {
+      node->edges[k] = std::exchange(edges[k], {nullptr, 0});
+    } else if (!edge_of(input, &node->edges[k])) {
+      return -1;
+    }
     wanted |= input && requires_grad(input);  // a view of a base that has come to need gradients has no edge
   }
   if (!wanted) return 0;

@@ -82,11 +82,6 @@ struct InlineArray {
 
 enum class NodeKind : uint8_t { Accumulate, Recipe, View, CopySlices, Python, Overwrite };
 
-struct Edge {
-  Node *node;      // strong, or null: no gradient wanted
-  uint32_t index;  // which of the node's gradients
-};
-
 // Hooks and metadata of one node, allocated when first needed.
 struct NodeExtras {
   struct TensorHooks {        // of the tensor that is output `index` of the node
@@ -235,6 +230,8 @@ int init_function(PyObject *module);
 
 // tape_hooks.cpp
 int retain_gradient(Tensor *t);                                   // Tensor.retain_grad(); -1 with an error set
+int retain_gradient_at(Tensor *t, Node *node, uint32_t index);    // that output of the node is the tensor
+int keep_hooks(Tensor *t);        // before detach_(): what was registered goes on if the tensor becomes a leaf
 PyObject *new_hooks();                                            // an empty dict of hooks
 PyObject *add_hook(PyObject *hooks, PyObject *function);          // a handle that removes it again
 bool run_tensor_hooks(Node *node, Tensor **gradients);            // replaces gradients; false with an error set

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine.h"
 #include "small_vector.h"
-#include "tape.h"
 
 namespace rushlight {
 namespace {
@@ -88,6 +88,27 @@ bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
   }
   for (size_t i = 0; i < unpacked; ++i) Py_DECREF(arguments[i]);
   return take_gradients(node, std::move(object), results);
+}
+
+// Can all that the node saved still be read?
+bool check_saved(Node *node) {
+  if (node->kind != NodeKind::Recipe) return true;
+  if (node->released || node->saved.size() != node->recipe->saved.size()) return raise_twice();
+  for (size_t k = 0; k < node->saved.size(); ++k) {
+    ObjectRef value(saved_unpack(node, node->saved[k]));
+    if (!value) return false;
+  }
+  return true;
+}
+
+// Zeros for the former values and for what the new ones depend on without a gradient.
+bool overwrite_gradients(Node *node, Tensor *g, Gradients &results) {
+  for (uint32_t k = 0; k < node->edges.count; ++k) {
+    const Edge &edge = node->edges[k];
+    const Meta *meta = k == 0 ? g->meta : edge.node ? expected_meta(edge.node, edge.index) : nullptr;
+    if (meta && edge.node && !(results[k] = tensor_shaped(meta->dtype, meta, true))) return false;
+  }
+  return true;
 }
 
 // A FunctionNode class computes its gradients itself.
@@ -475,13 +496,13 @@ bool accumulate_slice(Node *node, Tensor *g, Tensor *buffer) {
 
 bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
   if (node->kind == NodeKind::Python) return apply_python(node, given, results);
-  // The gradient of nothing is nothing.
-  if (std::all_of(given, given + node->input_count, [](Tensor *t) { return !t; })) return true;
+  // The gradient of nothing is nothing, but what was freed or written is an error all the same.
+  if (std::all_of(given, given + node->input_count, [](Tensor *t) { return !t; })) return check_saved(node);
   switch (node->kind) {
     case NodeKind::Recipe: return apply_recipe(node, given, results);
     case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results);
     case NodeKind::View: return bool(results[0] = view_gradient(node, given));
-    case NodeKind::Overwrite: return bool(results[0] = tensor_shaped(given[0]->meta->dtype, given[0]->meta, true));
+    case NodeKind::Overwrite: return overwrite_gradients(node, given[0], results);
     default: return true;
   }
 }

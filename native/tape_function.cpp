@@ -79,6 +79,10 @@ PyObject *attach(PyObject *self, PyObject *args) {
     return nullptr;
   }
   if (written && tape_check_inplace(t, node_name(node), true) < 0) return nullptr;
+  if (written && t->autograd) {  // what was known of the former value's gradient
+    Py_CLEAR(t->autograd->grad);
+    Py_CLEAR(t->autograd->hooks);
+  }
   if ((written ? tape_write_history(t, node, index, edge) : tape_set_history(t, node, index)) < 0) return nullptr;
   if (!written && t->autograd->base) {
     uint32_t outputs = 0;

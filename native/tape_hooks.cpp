@@ -209,12 +209,27 @@ int retain_gradient(Tensor *t) {
   }
   Node *node = tape_grad_fn(t);
   if (!node) return PyErr_Occurred() ? -1 : 0;
-  if (t->autograd->retains_grad) return 0;
+  return t->autograd->retains_grad ? 0 : retain_gradient_at(t, node, t->autograd->output_index);
+}
+
+int retain_gradient_at(Tensor *t, Node *node, uint32_t index) {
   ObjectRef weak(PyWeakref_NewRef(as_object(t), nullptr));
-  auto *entry = weak ? tensor_hooks(node, t->autograd->output_index) : nullptr;
+  auto *entry = weak ? tensor_hooks(node, index) : nullptr;
   if (!entry) return -1;
   t->autograd->retains_grad = true;
   Py_XSETREF(entry->retained, weak.release());
+  return 0;
+}
+
+int keep_hooks(Tensor *t) {
+  Autograd *a = t->autograd;
+  if (!a->grad_fn || !a->grad_fn->extras) return 0;
+  for (const auto &entry : a->grad_fn->extras->tensors) {
+    if (entry.index != a->output_index || !entry.hooks) continue;
+    ObjectRef hooks = ObjectRef::borrow(entry.hooks);
+    if (!a->hooks && !(a->hooks = PyDict_New())) return -1;
+    return PyDict_SetItemString(a->hooks, kTensorHooks, hooks.get());
+  }
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // The Node type: pooled allocation, garbage collection, deallocation of long chains, attributes seen from Python.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 #include <unordered_map>
 
 #include "tape.h"
@@ -301,6 +303,13 @@ NodeExtras *node_extras(Node *node) {
 }
 
 bool node_holds_tensors(const Node *node) {
+  // PyTorch keeps the number that a tensor is multiplied with as a tensor.
+  static const std::string_view with_tensors[] = {"MulBackward0", "DivBackward0", "DivBackward1"};
+  const bool recipe = node->kind == NodeKind::Recipe && node->recipe;
+  if (recipe && std::find(std::begin(with_tensors), std::end(with_tensors), node->recipe->name) !=
+                    std::end(with_tensors)) {
+    return true;
+  }
   return std::any_of(node->saved.begin(), node->saved.end(),
                      [](const SavedValue &value) { return value.kind != SavedValue::Object; });
 }

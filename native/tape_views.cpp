@@ -1,5 +1,6 @@
 // Views: which tensor's history they share, and what a write in place does to it.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tape.h"
@@ -219,11 +220,18 @@ int tape_check_inplace(Tensor *t, const char *name, bool recorded) {
   return check_history(t, name, recorded);
 }
 
-int tape_overwrite(Tensor *t, const char *name) {
-  if (!thread_state.grad_enabled || !requires_grad(t)) return 0;
+int tape_overwrite(Tensor *t, const char *name, Tensor *const *others, size_t count) {
+  if (!thread_state.grad_enabled || !is_differentiable(t->meta->dtype)) return 0;
+  std::vector<Tensor *> sources{t};
+  std::copy_if(others, others + count, std::back_inserter(sources),
+               [t](Tensor *other) { return other != t && requires_grad(other); });
+  if (sources.size() == 1 && !requires_grad(t)) return 0;
   PyTypeObject *type = node_type(name);
-  Ref<Node> node(type ? node_new(NodeKind::Overwrite, type, 1, 1) : nullptr);
-  if (!node || !set_metas(node.get(), {t->meta}) || !edge_of(t, &node->edges[0])) return -1;
+  Ref<Node> node(type ? node_new(NodeKind::Overwrite, type, uint32_t(sources.size()), 1) : nullptr);
+  if (!node || !set_metas(node.get(), {t->meta}) || !tensor_autograd(t)) return -1;
+  for (size_t k = 0; k < sources.size(); ++k) {
+    if (!edge_of(sources[k], &node->edges[k])) return -1;
+  }
   if (t->autograd->base && shows_base(t)) return rebase_view(node.get(), 0, t, 0);
   return tape_set_history(t, node.get(), 0);
 }
@@ -307,11 +315,11 @@ int tensor_detach_in_place(Tensor *t) {
                     "holds. Use detach() instead");
     return -1;
   }
+  if (keep_hooks(t) < 0) return -1;
   Node *old = a->grad_fn;
   a->grad_fn = nullptr;
   a->output_index = 0;
   a->requires_grad = false;
-  a->retains_grad = false;
   Py_XDECREF(as_object(old));
   return 0;
 }

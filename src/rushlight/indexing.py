@@ -112,8 +112,6 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         )
     if not isinstance(value, Tensor):
         value = set_to.operator(_core.empty((), x.dtype.code), value)
-    elif value.dtype is not x.dtype:
-        value = value.to(x.dtype)
     if index is False:
         return
     view, indices = split(x, index)
@@ -122,4 +120,13 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         return
     while value.ndim > view.ndim and value.shape[0] == 1:
         value = value[0]
+    if value.dtype is not x.dtype and value.numel() == 1 and is_one_mask(index):
+        value = value.to(x.dtype)  # the number is filled in
     view.index_put_(indices, value)
+
+
+def is_one_mask(index: Any) -> bool:
+    """Is a mask the only part of the subscript that is no int, slice, None or Ellipsis?"""
+    parts = [as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
+    chosen = [part for part in parts if isinstance(part, (bool, Tensor))]
+    return len(chosen) == 1 and (isinstance(chosen[0], bool) or subscripts.is_mask(chosen[0]))

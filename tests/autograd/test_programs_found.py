@@ -100,3 +100,183 @@ def test_flag_of_a_view_whose_base_was_written_since(torch, required):
     view.requires_grad_(required)
     other.requires_grad = required
     assert view.requires_grad and other.requires_grad
+
+
+def test_hooks_for_saved_tensors_see_what_is_written_as_it_was_before(torch):
+    def pack(tensor):
+        return tensor.detach().clone()
+
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = x * 1
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        y.mul_(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 6.0]
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_hook_on_a_view_that_is_its_own_operand_in_a_write_runs(torch, size):
+    x = torch.ones(size, 3, requires_grad=True)
+    view = (x * 1)[:1]
+    seen = []
+    view.register_hook(lambda gradient: seen.append(tuple(gradient.shape)))
+    view.add_(view)
+    view.sum().backward()
+    assert seen == [(min(size, 1), 3)]
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+def test_empty_tensors_of_one_dim_that_are_joined_have_gradients(torch, shape):
+    nothing = torch.zeros(0, requires_grad=True)
+    joined = torch.cat([nothing, torch.ones(shape), nothing], -1)
+    assert joined.shape == shape and joined.requires_grad
+    joined.sum().backward()
+    assert nothing.grad.shape == (0,)
+    assert torch.cat([nothing, nothing]).requires_grad
+
+
+@pytest.mark.parametrize("name", ["eq_", "ne_", "lt_", "ge_", "bernoulli_"])
+def test_write_that_has_no_derivative_joins_the_histories(torch, name):
+    x = torch.full((2, 3), 0.5, requires_grad=True)
+    y = torch.ones(4, 2, 3)
+    view = y[1]
+    getattr(view, name)(x)
+    assert y.requires_grad and not y.is_leaf and view.grad_fn is not None
+    y.sum().backward()
+    assert x.grad.tolist() == [[0.0] * 3] * 2
+
+
+def test_hooks_go_on_after_detaching_in_place(torch):
+    x, seen = torch.ones(2, requires_grad=True), []
+    y = x * 1
+    y.register_hook(lambda gradient: seen.append("computed"))
+    y.retain_grad()
+    y.detach_()
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        y.register_hook(print)
+    assert y.retains_grad
+    y.requires_grad_()
+    y.register_hook(lambda gradient: seen.append("leaf"))
+    (y * 2).sum().backward()
+    assert seen == ["computed", "leaf"]
+    assert y.grad.tolist() == [2.0, 2.0]
+
+
+def test_function_that_writes_its_argument_drops_its_gradient(torch):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    assert y.grad.tolist() == [1.0, 1.0]
+    assert Double.apply(y) is y and y.grad is None
+    (y * 3).sum().backward()
+    assert y.grad.tolist() == [3.0, 3.0] and x.grad.tolist() == [7.0, 7.0]
+
+
+def scaled(x):
+    return x * 0.5
+
+
+def divided(x):
+    return x.div(2)
+
+
+def shifted(x):
+    return x + 0.5
+
+
+@pytest.mark.parametrize("function", [scaled, divided])
+def test_factor_that_is_a_number_is_freed_like_a_tensor(torch, function):
+    x = torch.ones(2, requires_grad=True)
+    y = function(x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+    y = shifted(x).sum()
+    y.backward()
+    y.backward()
+
+
+def test_nodes_without_a_gradient_notice_what_was_freed_and_written(torch):
+    class Nothing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return None
+
+    x = torch.ones(2, requires_grad=True)
+    y = Nothing.apply(x.cos())
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        (y * 1).sum().backward()
+    middle = x * 1
+    y = Nothing.apply(middle.cos())
+    middle.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_gradients_of_a_function_are_checked_where_nobody_wants_them(torch):
+    class Narrow(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x + 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient.sum()
+
+    y = Narrow.apply(torch.ones(2, 3, requires_grad=True))
+    with pytest.raises(RuntimeError, match="invalid gradient"):
+        y.backward(torch.ones(2, 3), inputs=[y])
+
+
+def test_flag_of_a_view_whose_history_cannot_be_told_stays(torch):
+    base = torch.ones(2, 3, requires_grad=True) * 1
+    view = base.unbind(-1)[0]
+    base.cos_()
+    for change in (
+        lambda: view.requires_grad_(False),
+        lambda: setattr(view, "requires_grad", True),
+        lambda: setattr(view, "requires_grad", False),
+    ):
+        with pytest.raises(RuntimeError, match="only change requires_grad flags of leaf"):
+            change()
+
+
+def test_inputs_that_no_gradient_reaches_keep_the_graph(torch):
+    x = torch.tensor([0.5, -0.5], requires_grad=True)
+    a = x.tanh()
+    b = x.maximum(a)
+    b.abs_()
+    (gradient,) = torch.autograd.grad(b.sum(), a, create_graph=True)
+    torch.autograd.grad(gradient.sum(), [b, gradient], allow_unused=True)
+    (gradient + b).sum().backward()
+    assert x.grad is not None
+
+
+def test_index_put_takes_another_dtype_only_for_one_number_at_a_mask(torch):
+    x, double = torch.zeros(3), torch.float64
+    x[x >= 0] = torch.ones(1, dtype=double)
+    x.index_put_((x > 0,), torch.tensor(2.0, dtype=double))
+    assert x.tolist() == [2.0, 2.0, 2.0]
+    x[0] = torch.tensor(5, dtype=torch.int64)
+    assert x.tolist() == [5.0, 2.0, 2.0]
+    pair = torch.ones(2, dtype=double)
+    for index in ([0, 1], torch.tensor([0, 1]), x < 3, ([0, 1],)):
+        with pytest.raises(RuntimeError, match="dtypes match"):
+            x[index] = pair
+    assert x.tolist() == [5.0, 2.0, 2.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,17 @@ from memory import dtype_name, numbers
 from program import new
 
 
+@functools.cache
+def functions(module: Any) -> Functions:
+    return Functions(module)
+
+
 def namespace(module: Any) -> dict[str, Any]:
     """The names that a program's lines use in this framework."""
     log: list[Any] = []
     return {
         "m": module,
-        "F": Functions(module),
+        "F": functions(module),
         "log": log,
         "grad": lambda *args, **options: copies(module.autograd.grad(*args, **options)),
         "weighted": lambda *tensors: weighted(module, tensors),

@@ -20,8 +20,14 @@ import rushlight.utils.checkpoint
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 LARGEST = 1e8  # beyond it a program tells nothing more
-# PyTorch reads more in the backward pass than Rushlight does, and it indexes in one dtype only.
-NARROWER = ("modified by an inplace operation", "Index put requires the source")
+# PyTorch reads more in the backward pass than Rushlight does: what was written since, a saved view
+# whose history cannot be told any more, or what an earlier pass freed before another error.
+READ_MORE = (
+    "modified by an inplace operation",
+    "its base or another view of its base has been modified inplace",
+)
+FREED = "Trying to backward through the graph a second time"
+FAULT = "INTERNAL ASSERT FAILED"  # PyTorch's own
 OVERLAP = "more than one element of the written-to tensor"  # where PyTorch only warns
 
 
@@ -87,9 +93,12 @@ class AutogradProgram:
             if OVERLAP in str(ours):
                 raise EndOfProgram
             raise self.difference(f"Rushlight raised {type(ours).__name__}: {ours}") from ours
+        passes = "backward(" in self.lines[-1] or "grad(" in self.lines[-1]
+        if FAULT in str(theirs) or passes and any(part in str(theirs) for part in READ_MORE):
+            raise EndOfProgram
+        if passes and ours is not None and FREED in str(theirs):
+            raise EndOfProgram
         if ours is None:
-            if any(part in str(theirs) for part in NARROWER):
-                raise EndOfProgram
             raise self.difference(f"PyTorch raised {type(theirs).__name__}: {theirs}")
         if not isinstance(ours, type(theirs)):
             raise self.difference(

@@ -13,7 +13,7 @@ from ..layout import normalize_dim
 from ..promotion import result_type
 from . import build
 from .kinds import Join
-from .record import Tensors, composite, primitive
+from .record import Tensors, composite, op, primitive
 from .samples import Draw, calls
 
 
@@ -46,6 +46,10 @@ def promoted(tensors: Sequence[Traced]) -> list[Traced]:
     return [build.convert(x, dtype) for x in tensors]
 
 
+def _is_nothing(x: Traced) -> bool:
+    return x.ndim == 1 and x.shape[0] == 0
+
+
 @composite(
     names=["cat", "concat", "concatenate"],
     methods=[],
@@ -60,7 +64,7 @@ def promoted(tensors: Sequence[Traced]) -> list[Traced]:
     ),
 )
 def cat(tensors: Tensors, dim: int = 0):
-    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+    """Tensors one after another along dim; empty 1-d tensors go with any others."""
     tensors = check_list(tensors, "cat")
     for position, x in enumerate(tensors):
         if not x.ndim:
@@ -68,10 +72,11 @@ def cat(tensors: Tensors, dim: int = 0):
                 f"zero-dimensional tensor (at position {position}) cannot be concatenated (in cat)"
             )
     tensors = promoted(tensors)
-    joined = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or tensors[:1]
-    first = joined[0]
+    first = next((x for x in tensors if not _is_nothing(x)), tensors[0])
     dim = normalize_dim(dim, first.ndim)
-    for position, x in enumerate(joined):
+    nothing = [0 if each == dim else size for each, size in enumerate(first.shape)]
+    tensors = [op.reshape(x, nothing) if _is_nothing(x) else x for x in tensors]
+    for position, x in enumerate(tensors):
         if x.ndim != first.ndim:
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim} (in "
@@ -84,9 +89,9 @@ def cat(tensors: Tensors, dim: int = 0):
                     f"{first.shape[each]} but got size "
                     f"{x.shape[each]} for tensor number {position} in the list. (in cat)"
                 )
-    if len(joined) == 1:
-        return build.contiguous(joined[0])
-    return cat_primitive.apply(*joined, dim=dim)
+    if len(tensors) == 1:
+        return build.contiguous(first)
+    return cat_primitive.apply(*tensors, dim=dim)
 
 
 @composite(

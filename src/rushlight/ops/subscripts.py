@@ -6,6 +6,7 @@ there is one call of ``index`` or ``index_put_``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any
@@ -223,7 +224,12 @@ def index(input: Tensor, indices: Tensors):
 )
 def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False):
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
-    if not build.is_number(values) and values.dtype is not input.dtype:
+    if _other_dtype(values, input.dtype):
+        chosen = [each for each in indices if each is not None]
+        filled = len(chosen) == 1 and is_mask(chosen[0]) and not accumulate
+        if filled and math.prod(values.shape) == 1:
+            values = values.to(input.dtype)  # one number, at the mask's places
+    if _other_dtype(values, input.dtype):
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {input.dtype} for "
             f"the destination and {values.dtype} for the source. (in index_put)"
@@ -241,6 +247,12 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     values = build.expand(values, expanded_shape(values, shape, "index_put"))
     result = index_put_primitive.apply(input, values, *tensors, dims=dims, accumulate=accumulate)
     return build.laid_out_like(result, input)
+
+
+def _other_dtype(values: Any, dtype: dtypes.DType) -> bool:
+    """Are these values, traced or not, a tensor of another dtype?"""
+    number = isinstance(values, (bool, int, float, complex)) or getattr(values, "weak", False)
+    return not number and values.dtype is not dtype
 
 
 def _without_masks(input: Any, indices: Sequence[Any]) -> list[Any]:
