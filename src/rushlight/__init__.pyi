@@ -703,7 +703,7 @@ def cartesian_prod(*tensors: Sequence[Tensor]) -> Tensor:
     """All choices of one element of each vector, one a row."""
 
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+    """Tensors one after another along dim; empty 1-d tensors go with any others."""
 
 def cdist(
     x1: Tensor | _Number,
@@ -796,10 +796,10 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """Complex numbers from their parts, which have one floating-point dtype."""
 
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+    """Tensors one after another along dim; empty 1-d tensors go with any others."""
 
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Any = None) -> Tensor:
-    """Tensors one after another along dim; empty 1-d tensors are skipped."""
+    """Tensors one after another along dim; empty 1-d tensors go with any others."""
 
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; of a real tensor, the tensor itself."""
