@@ -249,7 +249,7 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     return build.laid_out_like(result, input)
 
 
-def _other_dtype(values: Any, dtype: dtypes.DType) -> bool:
+def _other_dtype(values: Any, dtype: Any) -> bool:
     """Are these values, traced or not, a tensor of another dtype?"""
     number = isinstance(values, (bool, int, float, complex)) or getattr(values, "weak", False)
     return not number and values.dtype is not dtype
