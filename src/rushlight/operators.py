@@ -86,7 +86,8 @@ def trace_record(
     elif out is not None:
         written = list(out) if isinstance(out, list | tuple) else [out]
         if len(written) != len(outputs):
-            raise TypeError(
+            kind = RuntimeError if returns_nothing(record) else TypeError
+            raise kind(
                 f"{name}(): argument 'out' must be {len(outputs)} Tensors, not {len(written)}"
             )
         if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
@@ -97,7 +98,10 @@ def trace_record(
         outputs = [
             new_content(record, name, old, new) for old, new in zip(written, outputs, strict=True)
         ]
-        shape = shape if inplace or out is not None or len(written) == 1 else "none"
+        if out is not None and returns_nothing(record):
+            shape = "none"
+        elif not inplace and out is None and len(written) > 1:
+            shape = "none"
     targets = dict(enumerate(written))
     if contents:
         shape = without_updates(shape, len(outputs))
@@ -169,6 +173,11 @@ def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases)
         named.setdefault("dtype", out.dtype)
 
 
+def returns_nothing(record: Record) -> bool:
+    """Whether a call with ``out=`` returns None."""
+    return record.out in ("parts", "parts, same dtype")
+
+
 def out_decides_dtype(record: Record) -> bool:
     """Whether the dtype of ``out=`` stands for a ``dtype=`` that is not given."""
     return "dtype" in record.signature.parameters and record.out is True
@@ -212,6 +221,8 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
                 if target.stride() != result.stride():
                     target.as_strided_(result.shape, result.stride())
             target.copy_(result)
+        if returns_nothing(record):
+            return None
         return type(results)(*out) if hasattr(results, "_fields") else out
 
     return run
@@ -246,7 +257,7 @@ def new_content(record: Record, name: str, target: Traced, result: Traced) -> Tr
 
 def check_cast(record: Record, name: str, dtype: DType, target: DType) -> None:
     """RuntimeError if results of one dtype may not be written into a tensor of another."""
-    if record.out in ("exact", "same dtype") and dtype is not target:
+    if record.out in ("exact", "same dtype", "parts, same dtype") and dtype is not target:
         raise RuntimeError(
             f"{name}(): Expected out tensor to have dtype {dtype}, but got {target} instead"
         )

@@ -28,6 +28,11 @@ def _like(result: Any, input: Any) -> Any:
     return build.convert(result, input.dtype)
 
 
+def _above(x: Any, limit: Any) -> Any:
+    """Where x is greater than the limit or NaN, whose gradient passes."""
+    return ~(x <= limit)
+
+
 @composite(names=["nn.functional.leaky_relu"], methods=[], samples=_UNARY)
 def leaky_relu(input: Tensor, negative_slope: Operand = 0.01, inplace: bool = False):
     """The input where it is positive, else negative_slope times it."""
@@ -41,7 +46,7 @@ def elu(input: Tensor, alpha: Operand = 1.0, inplace: bool = False):
     """The input where it is positive, else alpha * (exp(input) - 1)."""
     x = _floating(input, "elu")
     alpha = build.fitting(alpha, x.dtype, x.context)
-    return _like(op.where(x > 0, x, alpha * op.expm1(op.clamp_max(x, 0))), input)
+    return _like(op.where(_above(x, 0), x, alpha * op.expm1(op.clamp_max(x, 0))), input)
 
 
 @composite(names=["celu", "nn.functional.celu"], methods=[], samples=_UNARY)
@@ -50,7 +55,7 @@ def celu(input: Tensor, alpha: Operand = 1.0, inplace: bool = False):
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     x = _floating(input, "celu")
-    return _like(op.where(x > 0, x, alpha * op.expm1(op.clamp_max(x, 0) / alpha)), input)
+    return _like(op.where(_above(x, 0), x, alpha * op.expm1(op.clamp_max(x, 0) / alpha)), input)
 
 
 @composite(names=["selu", "nn.functional.selu"], methods=[], samples=_UNARY)
@@ -58,7 +63,8 @@ def selu(input: Tensor, inplace: bool = False):
     """elu, scaled so that layers keep mean 0 and variance 1."""
     alpha, scale = 1.6732632423543772, 1.0507009873554805
     x = _floating(input, "selu")
-    return _like(op.where(x > 0, x, alpha * op.expm1(op.clamp_max(x, 0))) * scale, input)
+    powers = alpha * op.expm1(op.clamp_max(x, 0))
+    return _like(op.where(_above(x, 0), x, powers) * scale, input)
 
 
 @composite(names=["nn.functional.silu"], methods=[], samples=_UNARY)
@@ -126,7 +132,7 @@ def softshrink(input: Tensor, lambd: Operand = 0.5):
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     x = _floating(input, "softshrink")
-    moved = op.where(x > lambd, x - lambd, op.where(x < -lambd, x + lambd, x * 0))
+    moved = op.where(x < -lambd, x + lambd, op.where(_above(x, lambd), x - lambd, x * 0))
     return _like(moved, input)
 
 
@@ -175,15 +181,17 @@ def hardsigmoid(input: Tensor, inplace: bool = False):
     """input / 6 + 1/2, but at least 0 and at most 1."""
     x = _floating(input, "hardsigmoid")
     inside = (x > -3) & (x < 3)
-    limited = op.where(x > 0, 1.0, 0.0)
-    return _like(op.where(inside | (x != x), x / 6 + 0.5, limited), input)
+    limited = op.where(x > 0, 1.0, op.where(x != x, op.detach(x), 0.0))
+    return _like(op.where(inside, x / 6 + 0.5, limited), input)
 
 
 @composite(names=["nn.functional.hardswish"], methods=[], samples=_UNARY)
 def hardswish(input: Tensor, inplace: bool = False):
     """0 up to -3, the input from 3 on, input * (input + 3) / 6 between them."""
     x = _floating(input, "hardswish")
-    return _like(op.where(x <= -3, x * 0, op.where(x >= 3, x, x * (x + 3) / 6)), input)
+    between = op.where((x > -3) & (x < 3), x, 0)
+    curve = between * (between + 3) / 6
+    return _like(op.where(x <= -3, x * 0, op.where(_above(x, 3), x, curve)), input)
 
 
 @composite(names=["nn.functional.gelu"], methods=[], out="same dtype", onnx="Gelu", samples=unary())

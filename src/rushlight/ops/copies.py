@@ -10,7 +10,7 @@ from .. import dtypes
 from ..graph.trace import METHODS
 from ..promotion import scalar_type_name
 from . import build
-from .record import FUNCTIONS, Tensor, composite, op
+from .record import FUNCTIONS, Size, Tensor, composite, op
 from .samples import Draw, calls
 
 
@@ -20,7 +20,15 @@ def _copies(result: Any) -> Any:
     return build.contiguous(result)
 
 
-def _copy(view: str, methods: tuple[str, ...] = ()) -> None:
+# What ``out=`` takes where there are several results.
+_PARTS = {
+    "split": "parts",
+    "split_with_sizes": "parts, same dtype",
+    "unbind": "parts, same dtype",
+}
+
+
+def _copy(view: str) -> None:
     record: Any = FUNCTIONS.get(view) or METHODS[view]
 
     def body(*args: Any, **kwargs: Any) -> Any:
@@ -28,7 +36,8 @@ def _copy(view: str, methods: tuple[str, ...] = ()) -> None:
 
     body.__signature__ = record.signature  # type: ignore[attr-defined]
     body.__doc__ = f"``{view}`` with results of their own memory."
-    composite(names=[f"{view}_copy"], methods=list(methods), out=True)(body)
+    out = _PARTS.get(view, True)
+    composite(names=[f"{view}_copy"], methods=[], out=out)(body)
 
 
 for _view in (
@@ -49,7 +58,17 @@ for _view in (
     "view",
 ):
     _copy(_view)
-_copy("narrow", ("narrow_copy",))
+
+
+@composite(names=["narrow_copy"], out=True, samples=calls((Draw((5, 3)), 0, 1, 3)))
+def narrow_copy(input: Tensor, dim: int, start: Size, length: Size):
+    """``narrow`` with a result of its own memory."""
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError(
+            f"narrow_copy: Expected dim < {input.ndim}, the number of dims of the input, but got "
+            f"dim {dim}"
+        )
+    return _copies(op.narrow(input, dim, start, length))
 
 
 @composite(names=["alias_copy"], methods=[], out="same dtype", samples=calls((Draw((2, 3)),)))

@@ -210,6 +210,11 @@ def multi_margin_loss(
     reduction = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError(
+            "weight must be one-dimensional, but it has shape "
+            f"{list(weight.shape)} (in multi_margin_loss)"
+        )
     _refuse_half("multi_margin_loss", input)
     x, y, single = _rows(input, target, "multi_margin_loss")
     y = op.reshape(y, (-1,))
@@ -225,7 +230,7 @@ def multi_margin_loss(
             f"expected scalar type Long but found {scalar_type_name(target.dtype)} (in "
             "multi_margin_loss)"
         )
-    if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
+    if weight is not None and weight.shape[0] != classes:
         raise RuntimeError(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)} (in "
             "multi_margin_loss)"

@@ -79,7 +79,11 @@ def vector_norm_over(x: Traced, order: Any, dims: tuple[int, ...], name: str) ->
         powers = build.select_where(zero, 0, op.pow(safe, order), magnitude.dtype)
         total = build.reduce_sum(powers, dims)
         return _power(total, order)
-    return op.pow(build.reduce_sum(op.pow(magnitude, order), dims), 1 / order)
+    # An element that is zero makes the norm zero, where all derivatives are taken as zero.
+    zero = magnitude == 0
+    total = build.reduce_sum(op.pow(op.where(zero, 1, magnitude), order), dims)
+    is_zero = op.any(zero, dims, True) & (total == total)
+    return build.select_where(is_zero, 0, op.pow(total, 1 / order), total.dtype)
 
 
 def _root(total: Traced) -> Traced:
@@ -167,8 +171,11 @@ def _matrix_norm(A: Traced, order: Any, dim: Any, keepdim: bool, dtype: DType | 
         raise RuntimeError(f"linalg.matrix_norm: Order {order} not supported.")
     summed, compared = dims if order in (1, -1) else (second, first)
     totals = build.reduce_sum(op.abs(A), (summed,))
-    extreme = op.amax if order > 0 else op.amin
-    return finish_dims(extreme(totals, compared, True), tuple(sorted(dims)), keepdim)
+    if order > 0 and totals.shape[compared] == 0:
+        result = op.sum(totals, compared, True)  # the greatest of no norms is 0
+    else:
+        result = (op.amax if order > 0 else op.amin)(totals, compared, True)
+    return finish_dims(result, tuple(sorted(dims)), keepdim)
 
 
 def _moved_last(A: Traced, first: int, second: int) -> Traced:

@@ -101,13 +101,25 @@ def _reflect(x: Traced, dim: int, before: int, after: int) -> Traced:
 
 
 def _replicate(x: Traced, dim: int, before: int, after: int) -> Traced:
-    def edge(start: Any, length: int) -> Traced | None:
+    def edge(start: Any, length: Any) -> Traced | None:
         if length <= 0:
             return None
         one = build.slice_(x, dim, start, 1, 1)
         return build.expand(one, (*x.shape[:dim], length, *x.shape[dim + 1 :]))
 
-    return _join(edge(0, before), x, edge(x.shape[dim] - 1, after), dim=dim)
+    size = x.shape[dim]
+    length = size + min(before, 0) + min(after, 0)
+    if length > 0:
+        middle = _cropped("pad", x, dim, before, after)
+        return _join(edge(0, before), middle, edge(size - 1, after), dim=dim)
+    # All elements are cut off, and of what is added at the other end as many as are missing.
+    one = edge(0, before + length) if before > 0 else edge(size - 1, after + length)
+    if one is None:
+        raise RuntimeError(
+            f"pad: padding ({before}, {after}) leaves nothing of the {size} elements of dim {dim}; "
+            "Calculated output size: 0"
+        )
+    return one
 
 
 def _circular(x: Traced, dim: int, before: int, after: int) -> Traced:
@@ -173,5 +185,7 @@ def pad(input: Tensor, pad: Selector, mode: str = "constant", value: Operand = N
     _check_edges(input, pairs, mode)
     x = input
     for dim, before, after in pairs:
-        x = _EDGES[mode](_cropped("pad", x, dim, before, after), dim, before, after)
+        if mode != "replicate":
+            x = _cropped("pad", x, dim, before, after)
+        x = _EDGES[mode](x, dim, before, after)
     return x if x is not input else build.contiguous(x)

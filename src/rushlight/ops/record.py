@@ -129,7 +129,8 @@ class Record:
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
     (``"apart"``: sharing no memory with an argument; ``"same dtype"``: of no other dtype than the
-    result; ``"exact"``: both), and the in-place form likewise; views: the
+    result; ``"exact"``: both; ``"parts"`` and ``"parts, same dtype"``: a list of tensors, and the
+    call then returns None), and the in-place form likewise; views: the
     parameter the result may be a view of; itself: whether the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
     fills: whether each element of the written tensor gets one number, so that elements may share

@@ -54,7 +54,7 @@ def multinomial_places(x, num_samples, replacement, generator):
     """Indices drawn with probabilities in proportion to the rows of x."""
 
 
-@composite(names=["multinomial"], random=True, out=True)
+@composite(names=["multinomial"], random=True, out="same dtype")
 def multinomial(input, num_samples: int, replacement: bool = False, *, generator: Generator = None):
     """Indices drawn with probabilities in proportion to the numbers of a vector, or of each row of
     a matrix.

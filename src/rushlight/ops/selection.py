@@ -93,7 +93,7 @@ def masked_fill(input, mask, value):
 @primitive(
     Elementwise(integers | floating),
     names=["relu"],
-    derivative=lambda out, x: out > 0,
+    derivative=lambda out, x: ~(out <= 0),  # NaN passes
     scalar=lambda s, x: s.maximum(x, 0),
     reference=lambda x: numpy.maximum(x, 0),
     onnx="Relu",

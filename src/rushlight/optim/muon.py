@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy
+
 from .._core import Tensor
-from ..dtypes import bfloat16, float32
+from ..dtypes import bfloat16, float32, float64
 from ..ops.creation import zeros_like
 from .optimizer import Optimizer, check_options
 
@@ -118,6 +120,9 @@ def orthogonal(
 
 
 def rounded_once(beta: float, x: Tensor, alpha: float, left: Tensor, right: Tensor) -> Tensor:
-    """``beta * x + alpha * left @ right`` of bfloat16 matrices."""
-    product = left.to(float32) @ right.to(float32)
-    return (beta * x.to(float32) + alpha * product).to(bfloat16)
+    """``beta * x + alpha * left @ right`` of bfloat16 matrices, with the sum in single precision
+    rounded once, as by a fused multiply-add.
+    """
+    product = alpha * (left.to(float32) @ right.to(float32))
+    total = float(numpy.float32(beta)) * x.to(float64) + product.to(float64)
+    return total.to(float32).to(bfloat16)
