@@ -83,6 +83,7 @@ from .creation import *  # noqa: E402
 from .dlpack import from_dlpack, to_dlpack  # noqa: E402
 from .formats import *  # noqa: E402
 from .func import vmap  # noqa: E402
+from .inplace_views import resize_as_  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
 from .printing import set_printoptions  # noqa: E402
 from .random import (  # noqa: E402

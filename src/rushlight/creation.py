@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from . import _core, dtypes
-from ._core import Tensor, from_numpy, get_num_threads, set_num_threads
+from . import _core, dtypes, layout
+from ._core import Size, Tensor, from_numpy, get_num_threads, set_num_threads
 from .device import device as Device
 from .dtypes import dtype as DType
 from .factories import default_device, finished, moved, require_device
@@ -18,9 +18,9 @@ from .promotion import scalar_type_name
 from .storage import TypedStorage, UntypedStorage
 
 __all__ = [
-    "allclose", "as_tensor", "asarray", "empty_strided", "equal", "frombuffer", "from_numpy",
-    "get_num_threads", "is_nonzero", "is_storage", "is_tensor", "numel", "scalar_tensor",
-    "set_default_dtype", "set_num_threads", "tensor",
+    "allclose", "as_tensor", "asarray", "broadcast_shapes", "empty_permuted", "empty_strided",
+    "equal", "frombuffer", "from_numpy", "get_num_threads", "is_nonzero", "is_storage",
+    "is_tensor", "numel", "scalar_tensor", "set_default_dtype", "set_num_threads", "tensor",
 ]  # fmt: skip
 
 
@@ -294,7 +294,88 @@ def empty_strided(
     return finished(result, None, requires_grad, pin_memory, "empty_strided")
 
 
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A dense tensor whose elements are not set, with its dims in a given order in memory.
+
+    Args:
+        size: the sizes.
+        physical_layout: the dims from outermost to innermost; ``(0, 2, 3, 1)`` is channels last.
+        dtype, device, requires_grad: as in `empty`.
+
+    Raises:
+        RuntimeError: unless each dim is named once, counted from 0.
+
+    Example:
+        >>> rushlight.empty_permuted((2, 3), (1, 0)).stride()
+        (1, 2)
+    """
+    sizes, order = tuple(size), tuple(physical_layout)
+    if len(sizes) != len(order):
+        raise RuntimeError(
+            "empty_permuted: Number of dimensions in size does not match the length of the "
+            f"physical_layout; size has {len(sizes)}, physical_layout {len(order)}"
+        )
+    if sorted(order) != list(range(len(sizes))):
+        raise RuntimeError(
+            f"empty_permuted: physical_layout names each of the dims 0 to {len(sizes) - 1} once, "
+            f"but it is {order} (Dimension out of range or Duplicate dim not allowed)"
+        )
+    strides, step = [0] * len(sizes), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return empty_strided(
+        sizes,
+        strides,
+        dtype=dtype,
+        device=device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
+
+
 # ---------------------------------------------------------------- questions
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes have after broadcasting.
+
+    Args:
+        shapes: each an int or a sequence of ints.
+
+    Raises:
+        RuntimeError: for shapes that do not broadcast, and what is no shape.
+        ValueError: for negative sizes.
+
+    Example:
+        >>> rushlight.broadcast_shapes((2, 1), 3)
+        torch.Size([2, 3])
+    """
+    found = []
+    for each in shapes:
+        if not isinstance(each, int | list | tuple):
+            raise RuntimeError(
+                "broadcast_shapes: Input shapes should be of type ints, a tuple of ints, or a list "
+                f"of ints, got {each}"
+            )
+        sizes = (each,) if isinstance(each, int) else tuple(each)
+        if any(not hasattr(size, "__index__") for size in sizes):
+            raise TypeError(f"broadcast_shapes: sizes are ints, but {sizes} was given")
+        if any(size < 0 for size in sizes):
+            raise ValueError(
+                f"broadcast_shapes: a shape has a dimension with negative length: {sizes}"
+            )
+        found.append(sizes)
+    return Size(layout.broadcast_shapes(found, "broadcast_shapes"))
 
 
 def is_tensor(obj: Any) -> bool:

@@ -347,11 +347,17 @@ def has_tensor_selector(record: Record, args: tuple, kwargs: dict[str, Any]) -> 
     """
     given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
     return any(
-        isinstance(each, _core.Tensor | Traced)
+        _has_tensor(each)
         for place, each in given
         if place != "out"
         and (record.parameter_at(place) is None or record.mode(place) not in ("T", "T!"))
     )
+
+
+def _has_tensor(argument: Any) -> bool:
+    if isinstance(argument, list | tuple):
+        return any(map(_has_tensor, argument))
+    return isinstance(argument, _core.Tensor | Traced)
 
 
 def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, Any]) -> Any:

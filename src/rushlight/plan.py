@@ -114,11 +114,29 @@ def flatten_result(result: Any) -> tuple[list[Any], Any]:
         return [], "none"
     if isinstance(result, list):
         return result, "list"
+    if isinstance(result, tuple) and any(isinstance(each, tuple) for each in result):
+        return flatten_nested(result)
     if isinstance(result, tuple):
         return list(result), "tuple" if type(result) is tuple else lambda *outputs: type(result)(
             *outputs
         )
     return [result], "single"
+
+
+def flatten_nested(result: tuple) -> tuple[list[Any], Any]:
+    """As ``flatten_result`` for a named tuple of results and tuples of results."""
+    flat = [x for each in result for x in (each if isinstance(each, tuple) else (each,))]
+
+    def together(*outputs: Any) -> Any:
+        rest = iter(outputs)
+        return type(result)(
+            *(
+                tuple(next(rest) for _ in each) if isinstance(each, tuple) else next(rest)
+                for each in result
+            )
+        )
+
+    return flat, together
 
 
 # ---------------------------------------------------------------- plans

@@ -25,6 +25,7 @@ FAMILIES = (
     "recurrences",
     "differences",
     "statistics",
+    "histograms",
     "special",
     "polynomials",
     "integer_functions",

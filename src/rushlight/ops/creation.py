@@ -28,6 +28,7 @@ from .record import (
     Selector,
     Size,
     composite,
+    op,
     primitive,
 )
 from .samples import Draw, calls
@@ -354,33 +355,77 @@ def linspace(
     pin_memory: bool = False,
 ):
     """``steps`` numbers at equal distances from start to end, both included."""
+    _check_steps("linspace", start, end, steps)
+    dtype = _range_dtype("linspace", (start, end), dtype)
+    compute = dtypes.complex128 if dtype.is_complex else dtypes.float64
+    return build.convert(_spaced(start, end, steps, compute, dtype.is_integral), dtype)
+
+
+def _check_steps(name: str, start: Traced, end: Traced, steps: Any) -> None:
     if not isinstance(steps, int | SymbolicInt):
-        raise TypeError(f"linspace(): argument 'steps' must be int, not {type(steps).__name__}")
+        raise TypeError(f"{name}(): argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
-        raise RuntimeError(f"number of steps must be non-negative (got {steps}, in linspace)")
+        raise RuntimeError(f"number of steps must be non-negative (got {steps}, in {name})")
     if start.shape or end.shape:
         raise RuntimeError(
-            "linspace only supports 0-dimensional start and end tensors, but got start with "
+            f"{name} only supports 0-dimensional start and end tensors, but got start with "
             f"{start.ndim} dimension(s) and end with {end.ndim} dimension(s)."
         )
-    is_complex = start.dtype.is_complex or end.dtype.is_complex
+
+
+def _range_dtype(name: str, ends: Sequence[Traced], dtype: DType | None) -> DType:
+    """The dtype of a range between these ends."""
     if dtype is None:
         default = dtypes.get_default_dtype()
+        is_complex = any(end.dtype.is_complex for end in ends)
         dtype = default.to_complex() if is_complex else default
-    dtype = require_dtype(dtype, "linspace")
-    compute = dtypes.complex128 if dtype.is_complex else dtypes.float64
-    if dtype.is_integral:
+    return require_dtype(dtype, name)
+
+
+def _spaced(start: Traced, end: Traced, steps: Any, compute: DType, whole: bool) -> Traced:
+    """Numbers at equal distances from start to end, which are cut to whole numbers if need be."""
+    if whole:
         start, end = (build.convert(each, dtypes.int64) for each in (start, end))
     start, end = (build.convert(each, compute) for each in (start, end))
     counts = build.convert(build.iota(steps), compute)
     if steps == 1:
-        return build.convert(counts + start, dtype)
+        return counts + start
     step = (end - start) / (steps - 1)
     backward = end - step * (steps - 1 - counts)
     forward = build.iota(steps) < steps // 2
-    return build.convert(
-        build.select_where(forward, counts * step + start, backward, compute), dtype
-    )
+    return build.select_where(forward, counts * step + start, backward, compute)
+
+
+@composite(
+    names=["logspace"],
+    methods=[],
+    out=True,
+    samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0), (0, 3, 4, 2.0)),
+)
+def logspace(
+    start: Operand,
+    end: Operand,
+    steps: Size,
+    base: Operand = 10.0,
+    *,
+    dtype: DType | None = None,
+    layout: Selector = None,
+    device: Selector = None,
+    pin_memory: bool = False,
+):
+    """The powers of base with ``steps`` exponents at equal distances from start to end, both
+    included.
+    """
+    _check_steps("logspace", start, end, steps)
+    dtype = _range_dtype("logspace", (start, end), dtype)
+    if dtype.is_integral:  # single precision, cut off
+        base = build.convert(build.lift(base, start.context), dtypes.int64)
+        exponents = build.convert(_spaced(start, end, steps, dtypes.float64, True), dtypes.float32)
+        powers = op.pow(build.convert(base, dtypes.float64), exponents)
+        return build.convert(build.convert(powers, dtypes.float32), dtype)
+    compute = dtypes.complex128 if dtype.is_complex else dtypes.float64
+    base = build.convert(build.lift(base, start.context), compute)
+    return build.convert(op.pow(base, _spaced(start, end, steps, compute, False)), dtype)
 
 
 @composite(names=["eye"], methods=[], out=True, samples=calls((3,), (2, 4), (3, 2), (0,)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from .. import dtypes
 from ..layout import broadcast_shapes
 from .kinds import Host
-from .record import NONE, Tensor, composite, op, primitive, unsupported
+from .record import NONE, Size, Tensor, composite, op, primitive, unsupported
 from .samples import Draw, calls
 
 
@@ -44,6 +46,40 @@ def nonzero(input, *, as_tuple: bool = False):
         return op.transpose(nonzero_places(input), 0, 1)
     places = nonzero_places(input if input.ndim else op.reshape(input, (1,)))
     return tuple(op.select(places, 0, dim) for dim in range(max(input.ndim, 1)))
+
+
+def _first_places(x: Any, size: int, fill_value: int) -> Any:
+    places = numpy.argwhere(x)[:size]
+    result = numpy.full((size, x.ndim), fill_value, numpy.int64)
+    result[: len(places)] = places
+    return result
+
+
+@primitive(
+    Host(lambda environment, x, size, fill_value: [(dtypes.int64, (size, len(x.shape)), False)]),
+    name="first_nonzero_places",
+    derivative=NONE,
+    batch=unsupported("nonzero_static has no batching rule"),
+    reference=_first_places,
+)
+def first_nonzero_places(x, size, fill_value):
+    """The places of the first ``size`` elements that are not zero, one a row; then fill_value."""
+
+
+@composite(
+    names=["nonzero_static"],
+    out="same dtype",
+    samples=calls(((Draw((3, 4), -1, 2),), {"size": 5}), ((Draw((3,)),), {"size": 7})),
+)
+def nonzero_static(input: Tensor, *, size: Size, fill_value: int = -1):
+    """The places of the first ``size`` elements that are not zero, one a row; rows for which there
+    is no such element are filled with fill_value.
+    """
+    if size < 0:
+        raise RuntimeError(
+            f"nonzero_static: 'size' must be an non-negative integer, but it is {size}"
+        )
+    return first_nonzero_places.apply(input, size=size, fill_value=fill_value)
 
 
 @composite(names=["argwhere"], samples=calls((Draw((3, 4), -1, 2),)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -23,8 +22,6 @@ from .record import (
     NONE,
     Dim,
     Operand,
-    Selector,
-    Size,
     Tensor,
     composite,
     op,
@@ -32,7 +29,7 @@ from .record import (
     unsupported,
 )
 from .reductions import finish_dims
-from .samples import Draw, calls, is_precise, only
+from .samples import Draw, calls
 from .sorting import (
     at_places,
     order_primitive,
@@ -472,178 +469,3 @@ def bincount(input: Tensor, weights=None, minlength: int = 0):
     if weights.dtype is not dtypes.float32:
         weights = weights.to(dtypes.float64)
     return bin_counts(input, op.detach(weights), minlength=minlength)
-
-
-# ---------------------------------------------------------------- histograms
-
-
-def _outer_edges(x: Any, low: float, high: float, name: str) -> tuple[float, float]:
-    """The range of a histogram: that of the data if none is given."""
-    if low == high and x.size:
-        low, high = float(x.min()), float(x.max())
-    if not (numpy.isfinite(low) and numpy.isfinite(high)):
-        raise RuntimeError(f"torch.{name}: range of [{low}, {high}] is not finite")
-    if low == high:
-        spread = 1.0 if name == "histc" else 0.5
-        low, high = low - spread, high + spread
-        if name == "histogram" and not x.size:
-            low, high = 0.0, 1.0
-    return low, high
-
-
-def _histc_arrays(x: Any, low: Any, high: Any, bins: int) -> Any:
-    x = x.reshape(-1)
-    low, high = _outer_edges(x, float(low), float(high), "histc")
-    kept = x[(x >= low) & (x <= high)]
-    kind = kept.dtype.type
-    place = ((kept - kind(low)) * bins / (kind(high) - kind(low))).astype(numpy.int64)
-    return numpy.bincount(numpy.minimum(place, bins - 1), minlength=bins)
-
-
-@primitive(
-    Host(lambda environment, x, low, high, bins: [(x.dtype, (bins,), False)]),
-    name="histc",
-    derivative=NONE,
-    batch=unsupported("histc has no batching rule"),
-    reference=_histc_arrays,
-)
-def histc_primitive(x, low, high, bins):
-    """How many elements fall into each of the bins of equal width from low to high."""
-
-
-def _check_bins(bins: Any) -> None:
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-
-
-@composite(
-    names=["histc"],
-    out="same dtype",
-    samples=only(is_precise, calls((Draw((20,)), 5), (Draw((4, 5)), 4, -2, 2), (Draw((3,)),))),
-)
-def histc(input: Tensor, bins: Size = 100, min: Operand = 0, max: Operand = 0):
-    """How many elements fall into each of ``bins`` bins of equal width from min to max (the range
-    of the elements if both are equal).
-    """
-    if not input.dtype.is_floating_point:
-        refuse("histogram_cpu", input, input.dtype)
-    _check_bins(bins)
-    low, high = (build.lift(each, input.context) for each in (min, max))
-    low, high = (build.convert(each, dtypes.float64) for each in (low, high))
-    low = _require_order(low, high, "torch.histc: max must be larger than min")
-    return histc_primitive.apply(input, low, high, bins=bins)
-
-
-def _require_order(low: Traced, high: Traced, message: str) -> Traced:
-    """low itself; RuntimeError when the plan runs if it is greater than high."""
-    gap = require_range(high - low, 0.0, float("inf"), message)
-    return op.where(gap >= 0, low, high)
-
-
-def _histogram_arrays(x: Any, edges: Any, *weights: Any, bins: int, density: bool) -> Any:
-    x = x.reshape(-1)
-    if bins:
-        low, high = _outer_edges(x, float(edges[0]), float(edges[1]), "histogram")
-        edges = numpy.linspace(low, high, bins + 1, dtype=x.dtype)
-    inside = (x >= edges[0]) & (x <= edges[-1])
-    place = numpy.searchsorted(edges, x[inside], "right") - 1
-    place = numpy.minimum(place, len(edges) - 2)
-    share = weights[0].reshape(-1)[inside].astype(numpy.float64) if weights else None
-    counts = numpy.bincount(place, share, len(edges) - 1)
-    if density:
-        counts = counts / counts.sum() / numpy.diff(edges.astype(numpy.float64))
-    return counts, edges
-
-
-@primitive(
-    Host(
-        lambda environment, x, edges, *weights, bins, density: [
-            (x.dtype, (bins or edges.shape[0] - 1,), False),
-            (x.dtype, (bins + 1 if bins else edges.shape[0],), False),
-        ]
-    ),
-    name="histogram",
-    derivative=NONE,
-    batch=unsupported("histogram has no batching rule"),
-    reference=_histogram_arrays,
-)
-def histogram_primitive(x, edges, *weights, bins, density):
-    """The counts (or weights, or densities) between edges, and these; with ``bins`` that many of
-    equal width over the range of two edges.
-    """
-
-
-Histogram: Any = namedtuple("histogram", ("hist", "bin_edges"))  # type: ignore[name-match]
-
-
-def _check_histogram(input: Traced, weight: Traced | None) -> list[Traced]:
-    """The weights as a list."""
-    if not input.dtype.is_floating_point:
-        refuse("histogramdd", input, input.dtype)
-    if weight is None:
-        return []
-    if tuple(weight.shape) != tuple(input.shape):
-        raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
-            "input tensor excluding its innermost dimension, but got input with shape "
-            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
-        )
-    if weight.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
-            f"should have the same dtype, but got {input.dtype} and {weight.dtype}"
-        )
-    return [weight]
-
-
-@composite(names=["_histogram_between"], methods=[], out=True)
-def histogram_between(
-    input: Tensor, bins: Tensor, *, range: Selector = None, weight=None, density: bool = False
-):
-    """``histogram`` with edges in the place of a number of bins."""
-    weights = _check_histogram(input, weight)
-    if bins.ndim != 1:
-        raise RuntimeError(
-            "torch.histogramdd: bins tensor should have one dimension, but got "
-            f"{bins.ndim} dimensions in the bins tensor for dimension 0"
-        )
-    if bins.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
-            f"input with dtype {input.dtype} and bins for dimension 0 with dtype {bins.dtype}"
-        )
-    if range is not None:
-        raise TypeError("histogram(): a range goes with a number of bins, not with edges")
-    return Histogram(*histogram_primitive.apply(input, bins, *weights, bins=0, density=density))
-
-
-@composite(
-    names=["histogram"],
-    out="same dtype",
-    overload=lambda *args, **kwargs: histogram_between(*args, **kwargs),
-    samples=only(
-        is_precise,
-        calls((Draw((20,)), 5), ((Draw((20,)), 4), {"range": (-2.0, 2.0), "density": True})),
-    ),
-)
-def histogram(
-    input: Tensor,
-    bins: int,
-    *,
-    range: Selector = None,
-    weight=None,
-    density: bool = False,
-):
-    """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
-    bins: how many, of equal width, or the edges.
-    """
-    weights = _check_histogram(input, weight)
-    _check_bins(bins)
-    low, high = (0.0, 0.0) if range is None else range
-    if low > high:
-        raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {low} max {high} for "
-            "dimension 0"
-        )
-    ends = build.convert(build.iota(2), input.dtype) * (high - low) + low
-    return Histogram(*histogram_primitive.apply(input, ends, *weights, bins=bins, density=density))
