@@ -59,8 +59,8 @@ def _resolve(path: str) -> _ModuleType:
     name = f"{__name__}.{path}"
     if name not in _sys.modules:
         _sys.modules[name] = _ModuleType(name)
-        parent, _, last = name.rpartition(".")
-        setattr(_sys.modules[parent], last, _sys.modules[name])
+        parent, _, last = path.rpartition(".")
+        setattr(_resolve(parent) if parent else _sys.modules[__name__], last, _sys.modules[name])
     return _sys.modules[name]
 
 

@@ -4,6 +4,7 @@ imported; the forms in place are here.
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from .._core import Tensor
@@ -53,3 +54,53 @@ def selu_(input: Tensor) -> Tensor:
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """`threshold` in place."""
     return _in_place("threshold", input, threshold, value)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: _Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with any distance: at least 0, and else
+    ``distance(anchor, positive) - distance(anchor, negative) + margin``.
+
+    Args:
+        anchor, positive, negative: batches of vectors, or single ones.
+        distance_function: gives the distances of two batches; None: `pairwise_distance`.
+        margin: see there.
+        swap: whether the negative's distance to the positive counts if it is smaller.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Raises:
+        ValueError: for an unknown reduction, or a margin that is not positive.
+        RuntimeError: for tensors of different ranks.
+
+    Example:
+        >>> a, p, n = rushlight.zeros(1, 2), rushlight.zeros(1, 2), rushlight.ones(1, 2)
+        >>> loss = triplet_margin_with_distance_loss
+        >>> loss(a, p, n, distance_function=lambda x, y: (x - y).abs().sum(-1), margin=3.0)
+        tensor(1.)
+    """
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(
+            f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}"
+        )
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "triplet_margin_with_distance_loss: The anchor, positive, and negative tensors are "
+            "expected to have the same number of dimensions, but got: anchor "
+            f"{anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
+    distance = globals()["pairwise_distance"] if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    loss = (near - far + margin).clamp_min(0)
+    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()

@@ -201,6 +201,46 @@ def grid_sample(
     return build.row_major(build.convert(result, input.dtype))
 
 
+_MODES = ("bilinear", "nearest", "bicubic")
+_PADDING_MODES = ("zeros", "border", "reflection")
+
+
+def _numbered(ranks: tuple[int, ...], name: str) -> None:
+    """``grid_sample`` with numbers for the modes."""
+
+    def sampler(
+        input: Tensor,
+        grid: Tensor,
+        interpolation_mode: int,
+        padding_mode: int,
+        align_corners: bool,
+    ):
+        if input.ndim - 2 not in ranks:
+            raise RuntimeError(
+                f"{name}(): expected input and grid with {' or '.join(str(2 + r) for r in ranks)} "
+                f"dimensions, but got input with sizes {list(input.shape)}"
+            )
+        if interpolation_mode not in range(3) or padding_mode not in range(3):
+            raise RuntimeError(
+                f"{name}(): the modes are numbers from 0 to 2, not {interpolation_mode} and "
+                f"{padding_mode}"
+            )
+        modes = _MODES[interpolation_mode], _PADDING_MODES[padding_mode]
+        return grid_sample(input, grid, *modes, align_corners)
+
+    sampler.__doc__ = """``nn.functional.grid_sample`` with numbers for the modes.
+
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic; padding_mode: 0 zeros, 1 border, 2
+    reflection.
+    """
+    composite(name=name, names=[name], methods=[])(sampler)
+
+
+_numbered((2, 3), "grid_sampler")
+_numbered((2,), "grid_sampler_2d")
+_numbered((3,), "grid_sampler_3d")
+
+
 @composite(
     names=["nn.functional.affine_grid"],
     methods=[],

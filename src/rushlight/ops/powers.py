@@ -8,11 +8,12 @@ import numpy
 
 from .. import dtypes
 from ..graph.trace import Traced
+from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import INFINITIES, computed_dtype, elementwise
 from .kinds import Elementwise, complexes, floating, int_to_float, numeric
-from .record import composite, op, primitive
-from .samples import binary, unary
+from .record import Size, Tensor, composite, op, primitive
+from .samples import Draw, binary, calls, unary
 
 
 def _pow_arrays(x: Any, y: Any) -> Any:
@@ -147,3 +148,27 @@ def rsqrt(input):
 )
 def reciprocal(input):
     """One over the input."""
+
+
+@composite(
+    names=["linalg.vander"],
+    methods=[],
+    samples=calls((Draw((4,)),), ((Draw((2, 3)),), {"N": 4}), ((Draw((0,)),), {"N": 3})),
+)
+def vander(x: Tensor, *, N: Size = None):
+    """Vandermonde matrices: the powers 0 to N - 1 of each element along a new last dim.
+
+    N: None is the size of the last dim.
+    """
+    if x.dtype is dtypes.bool or build.is_half(x.dtype):
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{scalar_type_name(x.dtype)}"
+        )
+    if N is None:
+        N = x.shape[-1] if x.ndim else 1
+    if N <= 1:
+        raise RuntimeError(f"linalg.vander: N must be greater than 1, but it is {N}.")
+    powers = op.cumprod(build.expand(build.insert_dim(x, x.ndim), (*x.shape, N - 1)), x.ndim)
+    ones = build.full((*x.shape, 1), 1, powers.dtype)
+    return op.cat([ones, powers], -1)
