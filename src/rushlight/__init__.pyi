@@ -32,6 +32,7 @@ from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
 from . import settings as settings
+from . import signal as signal
 from . import special as special
 from . import storage as storage
 from . import typed_tensors as typed_tensors
@@ -64,6 +65,8 @@ from .compiler import compile as compile
 from .creation import allclose as allclose
 from .creation import as_tensor as as_tensor
 from .creation import asarray as asarray
+from .creation import broadcast_shapes as broadcast_shapes
+from .creation import empty_permuted as empty_permuted
 from .creation import empty_strided as empty_strided
 from .creation import equal as equal
 from .creation import frombuffer as frombuffer
@@ -104,6 +107,7 @@ from .formats import memory_format as memory_format
 from .formats import preserve_format as preserve_format
 from .formats import strided as strided
 from .func.vmap import vmap as vmap
+from .inplace_views import resize_as_ as resize_as_
 from .limits import finfo as finfo
 from .limits import iinfo as iinfo
 from .printing import set_printoptions as set_printoptions
@@ -597,6 +601,20 @@ def baddbmm_(
 ) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2)"""
 
+def bartlett_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A triangle that is zero at both ends. periodic: without the last point of the symmetric
+    window.
+    """
+
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -618,6 +636,24 @@ def bernoulli(
     out: Any = None,
 ) -> Tensor:
     """1 with the probability that the element (or p) says, else 0."""
+
+def bilinear(
+    input1: Tensor,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | _Number | None = None,
+) -> Tensor:
+    """input1 @ weight @ input2 + bias for each matrix in weight.
+
+    Args:
+        input1: ``[*, in1]``.
+        input2: ``[*, in2]``, with the same leading sizes.
+        weight: ``[out, in1, in2]``.
+        bias: ``[out]`` or None.
+
+    Returns:
+        ``[*, out]``.
+    """
 
 def bincount(input: Tensor, weights: Tensor | _Number | None = None, minlength: _int = 0) -> Tensor:
     """How often each of the numbers 0, 1, ... occurs in a vector, or the sum of the weights there;
@@ -676,6 +712,18 @@ def bitwise_xor(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = 
 
 def bitwise_xor_(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """The bits set in exactly one."""
+
+def blackman_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Blackman's window. periodic: without the last point of the symmetric window."""
 
 def block_diag(*tensors: Sequence[Tensor]) -> Tensor:
     """The matrix with the tensors (matrices, vectors as rows, numbers) along its diagonal."""
@@ -1427,6 +1475,45 @@ def greater_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) ->
 def greater_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
+def grid_sampler(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes.
+
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic; padding_mode: 0 zeros, 1 border, 2
+    reflection.
+    """
+
+def grid_sampler_2d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes.
+
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic; padding_mode: 0 zeros, 1 border, 2
+    reflection.
+    """
+
+def grid_sampler_3d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes.
+
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic; padding_mode: 0 zeros, 1 border, 2
+    reflection.
+    """
+
 def group_norm(
     input: Tensor,
     num_groups: _int,
@@ -1446,6 +1533,32 @@ def gt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input > other."""
 
 half: _dtype
+
+def hamming_window(
+    window_length: _int,
+    periodic: _bool = True,
+    alpha: Tensor | _Number = 0.54,
+    beta: Tensor | _Number = 0.45999999999999996,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """alpha - beta * cos(angle). periodic: without the last point of the symmetric window."""
+
+def hann_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Hann's window. periodic: without the last point of the symmetric window."""
 
 def hardshrink(input: Tensor, lambd: Tensor | _Number = 0.5, *, out: Any = None) -> Tensor:
     """The input where it is beyond lambd from zero, else 0."""
@@ -1489,6 +1602,24 @@ def histogram(
 ) -> Any:
     """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
     bins: how many, of equal width, or the edges.
+    """
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | _Number | None = None,
+    density: _bool = False,
+) -> Any:
+    """How many points, the rows along the last dim (or how much of their weights), fall into each
+    bin, and the bins' edges along each dim.
+
+    Args:
+        bins: how many bins of equal width, for all dims or each; or the edges for each dim.
+        range: the outer edges, two for each dim; None: the least and the greatest coordinates.
+        weight: how much each point counts.
+        density: whether the counts are divided by their sum and the bins' volumes.
     """
 
 def hsplit(
@@ -1672,6 +1803,19 @@ def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
 def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part is zero."""
 
+def kaiser_window(
+    window_length: _int,
+    periodic: _bool = True,
+    beta: Tensor | _Number = 12.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Kaiser's window. periodic: without the last point of the symmetric window."""
+
 def kl_div(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -1840,6 +1984,23 @@ def logit(input: Tensor | _Number, eps: _float | None = None, *, out: Any = None
 
 def logit_(input: Tensor | _Number, eps: _float | None = None) -> Tensor:
     """log(input / (1 - input)); eps clamps the input to [eps, 1 - eps]."""
+
+def logspace(
+    start: _float,
+    end: _float,
+    steps: _int,
+    base: Tensor | _Number = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The powers of base with ``steps`` exponents at equal distances from start to end, both
+    included.
+    """
 
 def logsumexp(
     input: Tensor,
@@ -2118,7 +2279,7 @@ def narrow_copy(
     *,
     out: Any = None,
 ) -> Tensor:
-    """``narrow`` with results of their own memory."""
+    """``narrow`` with a result of its own memory."""
 
 def native_batch_norm(
     input: Tensor,
@@ -2185,6 +2346,17 @@ def nextafter_(input: Tensor, other: Tensor) -> Tensor:
 
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
+
+def nonzero_static(
+    input: Tensor,
+    *,
+    size: _int | Sequence[_int],
+    fill_value: _int = -1,
+    out: Any = None,
+) -> Tensor:
+    """The places of the first ``size`` elements that are not zero, one a row; rows for which there
+    is no such element are filled with fill_value.
+    """
 
 def norm(
     input: Tensor,

@@ -139,6 +139,15 @@ class Tensor:
     @property
     def _base(self) -> Tensor | None:
         """The tensor this one is a view of, or None."""
+    def _histogramdd_between(
+        self,
+        bins: Sequence[Tensor],
+        *,
+        range: Any = None,
+        weight: Tensor | _Number | None = None,
+        density: _bool = False,
+    ) -> Tensor:
+        """``histogramdd`` with edges in the place of numbers of bins."""
     def _is_view(self) -> _bool:
         """Is this tensor a view whose writes reach another tensor's history?"""
     @staticmethod
@@ -827,6 +836,23 @@ class Tensor:
         """How many elements (or how much of their weights) fall into each bin, and the bins' edges.
         bins: how many, of equal width, or the edges.
         """
+    def histogramdd(
+        self,
+        bins: Any,
+        *,
+        range: Any = None,
+        weight: Tensor | _Number | None = None,
+        density: _bool = False,
+    ) -> Any:
+        """How many points, the rows along the last dim (or how much of their weights), fall into each
+        bin, and the bins' edges along each dim.
+
+        Args:
+            bins: how many bins of equal width, for all dims or each; or the edges for each dim.
+            range: the outer edges, two for each dim; None: the least and the greatest coordinates.
+            weight: how much each point counts.
+            density: whether the counts are divided by their sum and the bins' volumes.
+        """
     def hsplit(
         self,
         indices_or_sections: Any = None,
@@ -1214,7 +1240,7 @@ class Tensor:
     def narrow(self, dim: _int, start: _float, length: _int) -> Tensor:
         """The ``length`` positions from start along a dim."""
     def narrow_copy(self, dim: _int, start: _float, length: _int) -> Tensor:
-        """``narrow`` with results of their own memory."""
+        """``narrow`` with a result of its own memory."""
     @property
     def nbytes(self) -> _int:
         """The number of bytes of all elements."""
@@ -1307,6 +1333,10 @@ class Tensor:
         """The next number that the dtype has after input, in the direction of other."""
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The places of the elements that are not zero: a row for each, or a tensor for each dim."""
+    def nonzero_static(self, *, size: _int | Sequence[_int], fill_value: _int = -1) -> Tensor:
+        """The places of the first ``size`` elements that are not zero, one a row; rows for which there
+        is no such element are filled with fill_value.
+        """
     def norm(
         self,
         p: Any = 'fro',

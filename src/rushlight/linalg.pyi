@@ -61,6 +61,12 @@ def norm(
 ) -> Tensor:
     """The norm of vectors (one dim) or matrices (two dims); without ord the 2-norm of all."""
 
+def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
+    """Vandermonde matrices: the powers 0 to N - 1 of each element along a new last dim.
+
+    N: None is the size of the last dim.
+    """
+
 def vdot(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The sum of the products of two vectors' elements, the first conjugated."""
 

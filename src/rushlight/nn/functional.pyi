@@ -148,6 +148,24 @@ def batch_norm(
     momentum; evaluation takes the running ones (Ioffe and Szegedy 2015, algorithms 1 and 2).
     """
 
+def bilinear(
+    input1: Tensor,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | _Number | None = None,
+) -> Tensor:
+    """input1 @ weight @ input2 + bias for each matrix in weight.
+
+    Args:
+        input1: ``[*, in1]``.
+        input2: ``[*, in2]``, with the same leading sizes.
+        weight: ``[out, in1, in2]``.
+        bias: ``[out]`` or None.
+
+    Returns:
+        ``[*, out]``.
+    """
+
 def binary_cross_entropy(
     input: Tensor | _Number,
     target: Tensor | _Number,
@@ -1128,6 +1146,37 @@ def triplet_margin_loss(
 ) -> Tensor:
     """margin + distance(anchor, positive) - distance(anchor, negative), but at least 0. swap: the
     distance of positive and negative counts if it is less than that of anchor and negative.
+    """
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Any[[Tensor, Tensor], Tensor] | None = None,
+    margin: _float = 1.0,
+    swap: _bool = False,
+    reduction: str = 'mean',
+) -> Tensor:
+    """`triplet_margin_loss` with any distance: at least 0, and else
+    ``distance(anchor, positive) - distance(anchor, negative) + margin``.
+
+    Args:
+        anchor, positive, negative: batches of vectors, or single ones.
+        distance_function: gives the distances of two batches; None: `pairwise_distance`.
+        margin: see there.
+        swap: whether the negative's distance to the positive counts if it is smaller.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Raises:
+        ValueError: for an unknown reduction, or a margin that is not positive.
+        RuntimeError: for tensors of different ranks.
+
+    Example:
+        >>> a, p, n = rushlight.zeros(1, 2), rushlight.zeros(1, 2), rushlight.ones(1, 2)
+        >>> loss = triplet_margin_with_distance_loss
+        >>> loss(a, p, n, distance_function=lambda x, y: (x - y).abs().sum(-1), margin=3.0)
+        tensor(1.)
     """
 
 def unfold(
