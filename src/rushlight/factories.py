@@ -8,6 +8,8 @@ from typing import Any
 
 from . import _core
 from .device import device as Device
+from .formats import layout as Layout
+from .formats import strided
 from .ops.record import Record
 
 # ---------------------------------------------------------------- the default device
@@ -53,6 +55,18 @@ def require_device(device: Any, function: str) -> Device:
         )
     given = type(device).__name__
     raise TypeError(f"{function}(): argument 'device' must be torch.device, not {given}")
+
+
+def require_strided(layout: Any, function: str) -> None:
+    """TypeError for what is no layout, NotImplementedError for a sparse one."""
+    if layout is None or layout is strided:
+        return
+    if not isinstance(layout, Layout):
+        given = type(layout).__name__
+        raise TypeError(f"{function}(): argument 'layout' must be torch.layout, not {given}")
+    raise NotImplementedError(
+        f"{function}(): tensors of layout {layout} do not exist yet; use torch.strided"
+    )
 
 
 def refuse_pinned(pin_memory: Any, function: str) -> None:

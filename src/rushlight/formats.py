@@ -27,7 +27,7 @@ class _Name:
 
 
 class layout(_Name):
-    """How elements are found: ``strided`` is the only layout so far."""
+    """How elements are found: ``strided`` is the only layout that tensors have so far."""
 
     __slots__ = ()
     example = "torch.strided"
@@ -47,6 +47,11 @@ def _make(cls: type, name: str) -> Any:
 
 
 strided = _make(layout, "strided")
+sparse_coo = _make(layout, "sparse_coo")
+sparse_csr = _make(layout, "sparse_csr")
+sparse_csc = _make(layout, "sparse_csc")
+sparse_bsr = _make(layout, "sparse_bsr")
+sparse_bsc = _make(layout, "sparse_bsc")
 contiguous_format = _make(memory_format, "contiguous_format")
 preserve_format = _make(memory_format, "preserve_format")
 channels_last = _make(memory_format, "channels_last")
@@ -59,5 +64,10 @@ __all__ = [
     "layout",
     "memory_format",
     "preserve_format",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
 ]

@@ -14,7 +14,7 @@ from .codegen.lower import Aliases
 from .device import device as Device
 from .devices import host
 from .dtypes import dtype as DType
-from .factories import elsewhere, finished, moved, result_device
+from .factories import elsewhere, finished, moved, require_strided, result_device
 from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .ops.arguments import check_arguments, check_range, with_ints
@@ -78,6 +78,8 @@ def trace_record(
     if any(symbol.hint is None for symbol in tracer.context.environment.symbols):
         # a size that only a step's results tell
         return _core.Direct(eager(record, inplace, out is not None))
+    if record.factory:
+        require_strided(kwargs.get("layout"), record.name)
     outputs, shape = flatten_result(result)
     name = record.name
     if inplace:

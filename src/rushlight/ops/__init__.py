@@ -62,6 +62,7 @@ FAMILIES = (
     "attention",
     "multihead",
     "embeddings",
+    "embedding_bags",
     "activations",
     "losses",
     "regression_losses",

@@ -9,6 +9,7 @@ from ..graph.trace import Traced, warn_user
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
+from .conversion import overwritten
 from .indexing import index_primitive
 from .pooling_windows import along
 from .record import Selector, Size, Tensor, composite, op
@@ -39,7 +40,10 @@ def _inside(place: Traced, size: Any, padding_mode: str, align_corners: bool) ->
             place = _reflected(place, 0.0, size - 1)
         else:
             place = _reflected(place, -0.5, size)
-    return place if padding_mode == "zeros" else op.clamp(place, 0, size - 1)
+    if padding_mode == "zeros":
+        return place
+    strictly = (place > 0) & (place < size - 1)  # at the edges the gradient is zero
+    return op.where(strictly, place, op.detach(op.clamp(place, 0, size - 1)))
 
 
 def _read(input: Traced, places: list[Traced]) -> Traced:
@@ -80,13 +84,20 @@ def _weighted(
         tap = build.iota(taps) - (taps // 2 - 1)
         tap = build.convert(along(tap, place.ndim, place.ndim - rank + d), place.dtype)
         distance = place - low - tap
-        own = 1 - op.abs(distance) if taps == 2 else _cubic_weight(op.abs(distance))
+        own = _linear_weight(place - low, tap) if taps == 2 else _cubic_weight(op.abs(distance))
         weight = own if weight is None else weight * own
         corners.append(_whole(inside(low + tap, d)))
     found = _read(input, corners)
     dims = tuple(range(found.ndim - 1 - rank, found.ndim - 1))
     total = build.reduce_sum(found * build.insert_dim(weight, found.ndim - 1), dims)
     return build.drop_dims(total, dims)
+
+
+def _linear_weight(rest: Traced, tap: Traced) -> Traced:
+    """How much the pixel below and that above (tap 0 and 1) count at a distance above the first;
+    at whole numbers the derivative is that above.
+    """
+    return (1 - tap) + (2 * tap - 1) * rest
 
 
 def _cubic_weight(distance: Traced) -> Traced:
@@ -190,7 +201,9 @@ def grid_sample(
             place = _inside(place, size, padding_mode, corners)
         places.append(place)
     if mode == "nearest":
-        result = _read(x, [_whole(op.round(place)) for place in places])
+        found = _read(x, [_whole(op.round(place)) for place in places])
+        start = build.expand(build.slice_(grid, grid.ndim - 1, 0, 1, 1), found.shape)
+        result = overwritten.apply(start, found)  # the gradient of the grid is zero
     elif mode == "bilinear":
         result = _weighted(x, places, 2, lambda place, d: place)
     else:

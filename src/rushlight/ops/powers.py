@@ -165,8 +165,9 @@ def vander(x: Tensor, *, N: Size = None):
             "linalg.vander supports floating point, complex, and integer tensors, but got "
             f"{scalar_type_name(x.dtype)}"
         )
+    x = x if x.ndim else build.reshape(x, (1,))
     if N is None:
-        N = x.shape[-1] if x.ndim else 1
+        N = x.shape[-1]
     if N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, but it is {N}.")
     powers = op.cumprod(build.expand(build.insert_dim(x, x.ndim), (*x.shape, N - 1)), x.ndim)

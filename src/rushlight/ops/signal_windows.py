@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
+from ..formats import strided
 from ..graph.trace import Traced
 from . import build
 from .record import Operand, Selector, Size, composite, op
@@ -19,10 +20,12 @@ _NUTTALL = (0.3635819, 0.4891775, 0.1365995, 0.0106411)
 _SAMPLES = calls((5,), (1,), (0,), ((4,), {"sym": False}), ((6,), {"dtype": dtypes.float64}))
 
 
-def _checked(name: str, M: Any, dtype: DType | None) -> DType:
+def _checked(name: str, M: Any, dtype: DType | None, layout: Any) -> DType:
     """The dtype of a window of M points."""
     if M < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
+    if layout is not None and layout is not strided:
+        raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
     if dtype not in (dtypes.float32, dtypes.float64):
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
@@ -87,7 +90,7 @@ def bartlett(
     device: Selector = None,
 ):
     """A triangle that is zero at both ends."""
-    dtype = _checked("bartlett", M, dtype)
+    dtype = _checked("bartlett", M, dtype, layout)
     return build.convert(_triangle(M, sym), dtype)
 
 
@@ -111,7 +114,7 @@ def general_cosine(
         M: the number of points.
         a: the weights, a sequence of numbers.
         sym: whether the window is symmetric; else it is one period, without the last point."""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     if not isinstance(a, list | tuple):
         raise TypeError(
             f"general_cosine: Coefficients must be a list/tuple, not {type(a).__name__}"
@@ -136,7 +139,7 @@ def general_hamming(
     device: Selector = None,
 ):
     """alpha - (1 - alpha) * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     return build.convert(_cosines(M, (alpha, 1 - alpha), sym), dtype)
 
 
@@ -150,7 +153,7 @@ def hamming(
     device: Selector = None,
 ):
     """Hamming's window: 0.54 - 0.46 * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     return build.convert(_cosines(M, (_HAMMING, 1 - _HAMMING), sym), dtype)
 
 
@@ -164,7 +167,7 @@ def hann(
     device: Selector = None,
 ):
     """Hann's window: 0.5 - 0.5 * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     return build.convert(_cosines(M, (0.5, 0.5), sym), dtype)
 
 
@@ -178,7 +181,7 @@ def blackman(
     device: Selector = None,
 ):
     """Blackman's window, a sum of three cosines."""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     return build.convert(_cosines(M, _BLACKMAN, sym), dtype)
 
 
@@ -192,7 +195,7 @@ def nuttall(
     device: Selector = None,
 ):
     """The minimum four-term window of Nuttall (1981)."""
-    dtype = _checked("general_cosine", M, dtype)
+    dtype = _checked("general_cosine", M, dtype, layout)
     return build.convert(_cosines(M, _NUTTALL, sym), dtype)
 
 
@@ -206,7 +209,7 @@ def cosine(
     device: Selector = None,
 ):
     """Half a period of the sine."""
-    dtype = _checked("cosine", M, dtype)
+    dtype = _checked("cosine", M, dtype, layout)
     period = M + 1 if not sym and M > 1 else M
     if period == 0:
         return build.convert(_steps(M), dtype)
@@ -229,7 +232,7 @@ def exponential(
     device: Selector = None,
 ):
     """exp(-|n - center| / tau); center is by default in the middle."""
-    dtype = _checked("exponential", M, dtype)
+    dtype = _checked("exponential", M, dtype, layout)
     if tau <= 0:
         raise ValueError("exponential: Tau must be positive")
     if sym and center is not None:
@@ -253,7 +256,7 @@ def gaussian(
     device: Selector = None,
 ):
     """exp(-(n - middle)**2 / (2 * std**2))"""
-    dtype = _checked("gaussian", M, dtype)
+    dtype = _checked("gaussian", M, dtype, layout)
     if std <= 0:
         raise ValueError("gaussian: Standard deviation must be positive")
     place = (_steps(M) - _middle(M, sym)) / std
@@ -275,7 +278,7 @@ def kaiser(
     device: Selector = None,
 ):
     """Kaiser's window: i0(beta * sqrt(1 - x**2)) / i0(beta) for x from -1 to 1."""
-    dtype = _checked("kaiser", M, dtype)
+    dtype = _checked("kaiser", M, dtype, layout)
     if build.is_number(beta) and beta < 0:
         raise ValueError("kaiser: beta must be non-negative")
     return build.convert(_kaiser(M, beta, sym), dtype)
