@@ -105,6 +105,11 @@ from .formats import contiguous_format as contiguous_format
 from .formats import layout as layout
 from .formats import memory_format as memory_format
 from .formats import preserve_format as preserve_format
+from .formats import sparse_bsc as sparse_bsc
+from .formats import sparse_bsr as sparse_bsr
+from .formats import sparse_coo as sparse_coo
+from .formats import sparse_csc as sparse_csc
+from .formats import sparse_csr as sparse_csr
 from .formats import strided as strided
 from .func.vmap import vmap as vmap
 from .inplace_views import resize_as_ as resize_as_

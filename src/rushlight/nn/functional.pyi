@@ -447,6 +447,38 @@ def embedding(
     down to it, in place; scale_grad_by_freq: gradients are divided by how often a row occurs.
     """
 
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | _Number | None = None,
+    max_norm: Any = None,
+    norm_type: Any = 2,
+    scale_grad_by_freq: _bool = False,
+    mode: str = 'mean',
+    sparse: _bool = False,
+    per_sample_weights: Tensor | _Number | None = None,
+    include_last_offset: _bool = False,
+    padding_idx: _int | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of the rows of weight that the indices of each bag number.
+
+    Args:
+        input: indices; the rows of a matrix are bags, or the parts of a vector that offsets tell.
+        weight: ``[rows, size]``.
+        offsets: where bags begin in a vector of indices.
+        max_norm: longer rows among these are first scaled down to it, in place.
+        norm_type: the p of that norm.
+        scale_grad_by_freq: whether gradients are divided by how often a row occurs.
+        mode: "sum", "mean" or "max"; an empty bag gives zeros.
+        sparse: not supported in backward passes.
+        per_sample_weights: a factor for each index, where rows are summed.
+        include_last_offset: whether the last offset is the end of the last bag.
+        padding_idx: a row that does not count and gets no gradient.
+
+    Returns:
+        ``[bags, size]``.
+    """
+
 def feature_alpha_dropout(
     input: Tensor | _Number,
     p: Tensor | _Number = 0.5,
