@@ -34,6 +34,7 @@ LAYERS = {
         "tensor",
         "indexing",
         "inplace_views",
+        "node_names",
     ],
     "user API": [],
 }

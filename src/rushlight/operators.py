@@ -17,6 +17,7 @@ from .dtypes import dtype as DType
 from .factories import elsewhere, finished, moved, require_strided, result_device
 from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
+from .node_names import node_name_of_call
 from .ops.arguments import check_arguments, check_range, with_ints
 from .ops.build import convert
 from .ops.record import Primitive, Record
@@ -114,7 +115,8 @@ def trace_record(
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
-    return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself)
+    node = node_name_of_call(record, name, record.bind(*mapped, **named).arguments) if wrt else ""
+    return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself, node)
 
 
 def without_updates(shape: Any, count: int) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ from .graph.polynomials import Atom
 from .graph.symbols import SymbolicInt
 from .graph.trace import GraphContext, Traced
 from .inspection import Inspection
+from .node_names import node_name
 from .ops.build import zeros_like
 from .ops.indexing import IndexOutOfRange
 from .stages import collecting
@@ -149,7 +150,7 @@ class Job:
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias:
     whether outputs may share memory with inputs; aliases: which arguments share memory with mutated
     ones; call: its arguments; itself: whether an output that is an
-    input is that very tensor.
+    input is that very tensor; node: the tape's name for it, if its own name does not tell.
     """
 
     graph: Graph
@@ -160,6 +161,7 @@ class Job:
     may_alias: bool = False
     aliases: Aliases = ()
     itself: bool = True
+    node: str = ""
 
 
 def build(job: Job) -> Any:
@@ -230,20 +232,12 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
     if job.name.strip("_") in _NUMBERS_AS_OPERANDS and len(tensors) == 1:
         operands = [*tensors, *(value for value in job.graph.inputs if value.weak)][:2]
     places = [operands.index(value) for value in job.wrt]
-    name = tape_name(job.name)
+    name = job.node or node_name(job.name)
     return rule.operator(), entries, grad_inputs, grad_outputs, name, places, len(operands)
 
 
 # As in PyTorch a number in the place of a tensor counts as an operand of the node.
 _NUMBERS_AS_OPERANDS = ("add", "sub", "mul", "div")
-_TAPE_NAMES = {"copy_": "CopyBackwards", "chunk": "SplitBackward0"}  # where PyTorch's differ
-
-
-def tape_name(name: str) -> str:
-    """``layer_norm`` gives ``LayerNormBackward0``."""
-    if name in _TAPE_NAMES:
-        return _TAPE_NAMES[name]
-    return "".join(part.capitalize() for part in name.strip("_").split("_")) + "Backward0"
 
 
 # ---------------------------------------------------------------- operators
