@@ -26,6 +26,7 @@ from . import inplace_views as inplace_views
 from . import inspection as inspection
 from . import linalg as linalg
 from . import nn as nn
+from . import node_names as node_names
 from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
