@@ -2,93 +2,14 @@
 //   out[g, m, columns...] = sum over inner... of a[g, m, inner...] * b[g, inner..., columns...]
 // Work is cut into pieces of columns, and these into pieces of the inner dims. A factor that BLAS cannot read as it
 // lies, such as the windows of an image, is packed piece by piece into the thread's scratch memory.
-#include <algorithm>
-
-#include "instance.h"
+#include "contraction.h"
 
 namespace rushlight {
 namespace {
 
-constexpr int64_t kPackedBytes = 640 << 10;  // of b at a time: it stays in the second-level cache
-constexpr int64_t kInnerPiece = 1024;        // products summed per call of BLAS, if b is packed
-constexpr int64_t kFewColumns = 64;          // fewer in a row are not worth a call of BLAS of their own
+using namespace contraction;
+
 constexpr int64_t kDirectColumns = 2048;     // columns per piece if b is read as it lies
-constexpr int64_t kPieces = 4;               // columns are cut into at least so many pieces, for the threads
-constexpr double kParallelProducts = 131072; // less work is not worth waking a thread
-
-using Dim = ContractionLaunch::Dim;
-using Split = ContractionLaunch::Split;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t extent(const std::vector<Dim> &dims, size_t first) {
-  int64_t result = 1;
-  for (size_t d = first; d < dims.size(); ++d) result *= dims[d].size;
-  return result;
-}
-
-// Without dims of size 1; neighbours that are one dim in both tensors are merged.
-std::vector<Dim> collapsed(const std::vector<Dim> &dims) {
-  std::vector<Dim> result;
-  for (const Dim &dim : dims) {
-    if (dim.size == 1) continue;
-    bool continues = !result.empty() && result.back().left == dim.left * dim.size &&
-                     result.back().right == dim.right * dim.size;
-    if (continues) result.back() = {result.back().size * dim.size, dim.left, dim.right};
-    else result.push_back(dim);
-  }
-  if (result.empty()) result.push_back({1, 0, 0});
-  return result;
-}
-
-// Pieces of about `target` positions: the dims before the split one by one, those after it whole.
-Split split_of(const std::vector<Dim> &dims, int64_t target) {
-  size_t dim = dims.size() - 1;
-  int64_t inside = 1;
-  while (dim > 0 && inside * dims[dim].size < target) inside *= dims[dim--].size;
-  int64_t step = std::clamp<int64_t>(target / std::max<int64_t>(inside, 1), 1, std::max<int64_t>(dims[dim].size, 1));
-  int64_t pieces = divide_up(std::max<int64_t>(dims[dim].size, 1), step);
-  return {dim, divide_up(std::max<int64_t>(dims[dim].size, 1), pieces)};  // pieces of about equal length
-}
-
-int64_t pieces_of(const std::vector<Dim> &dims, Split split) {
-  int64_t result = std::max<int64_t>(divide_up(dims[split.dim].size, split.step), 1);
-  for (size_t d = 0; d < split.dim; ++d) result *= dims[d].size;
-  return result;
-}
-
-struct Piece {
-  int64_t left, right;  // bytes to its start in each tensor
-  int64_t count;        // of the split dim
-  int64_t positions;
-};
-Piece piece_of(const std::vector<Dim> &dims, Split split, int64_t index) {
-  const Dim &dim = dims[split.dim];
-  int64_t parts = std::max<int64_t>(divide_up(dim.size, split.step), 1), begin = index % parts * split.step;
-  Piece piece{begin * dim.left, begin * dim.right, std::min(split.step, dim.size - begin), 0};
-  index /= parts;
-  for (size_t d = split.dim; d-- > 0; index /= dims[d].size) {
-    piece.left += index % dims[d].size * dims[d].left;
-    piece.right += index % dims[d].size * dims[d].right;
-  }
-  piece.positions = piece.count * extent(dims, split.dim + 1);
-  return piece;
-}
-
-// Whether the dims from `first` on are one dim in a tensor.
-bool is_one(const std::vector<Dim> &dims, size_t first, int64_t Dim::*stride) {
-  for (size_t d = first; d + 1 < dims.size(); ++d) {
-    if (dims[d].*stride != dims[d + 1].*stride * dims[d + 1].size) return false;
-  }
-  return true;
-}
-
-// How BLAS reads a matrix with these distances in bytes between rows and between columns.
-enum class Reading { Rows, Columns, None };
-Reading reading_of(int64_t rows, int64_t columns, int64_t row, int64_t column, int64_t item) {
-  if ((column == item || columns == 1) && (row >= columns * item || rows == 1)) return Reading::Rows;
-  if ((row == item || rows == 1) && (column >= rows * item || columns == 1)) return Reading::Columns;
-  return Reading::None;
-}
 
 // ---------------------------------------------------------------- running
 
@@ -122,13 +43,12 @@ class ContractionRun {
  private:
   static char *base(char *const *bases, Address address) { return bases[address.buffer] + address.offset; }
 
-  static size_t rounded(int64_t bytes) { return size_t(bytes + 63) / 64 * 64; }
   bool scratch(char *&a, char *&b, char *&out) const {
-    size_t bytes_a = launch_.pack_a ? rounded(launch_.rows * inner_limit_ * item_) : 0;
-    size_t bytes_b = launch_.pack_b ? rounded(inner_limit_ * column_limit_ * item_) : 0;
-    size_t bytes_out = launch_.pack_out ? rounded(launch_.rows * column_limit_ * item_) : 0;
+    int64_t bytes_a = launch_.pack_a ? rounded(launch_.rows * inner_limit_ * item_) : 0;
+    int64_t bytes_b = launch_.pack_b ? rounded(inner_limit_ * column_limit_ * item_) : 0;
+    int64_t bytes_out = launch_.pack_out ? rounded(launch_.rows * column_limit_ * item_) : 0;
     if (bytes_a + bytes_b + bytes_out == 0) return true;
-    b = thread_scratch(bytes_a + bytes_b + bytes_out);
+    b = thread_scratch(size_t(bytes_a + bytes_b + bytes_out));
     a = b + bytes_b;
     out = a + bytes_a;
     return b != nullptr;
@@ -153,27 +73,8 @@ class ContractionRun {
              accumulate, c, ldc);
   }
 
-  // Sizes and strides for copy_strided.
-  struct Copy {
-    SmallVector<int64_t, 16> sizes, to, from;
-    void add(int64_t size, int64_t to_stride, int64_t from_stride) {
-      sizes.push_back(size);
-      to.push_back(to_stride);
-      from.push_back(from_stride);
-    }
-    // The dims of a piece, of which neighbouring positions lie `unit` bytes apart where they are packed.
-    void add_piece(const std::vector<Dim> &dims, Split split, int64_t count, int64_t unit, int64_t Dim::*stride) {
-      for (size_t d = split.dim; d < dims.size(); ++d) {
-        add(d == split.dim ? count : dims[d].size, unit * extent(dims, d + 1), dims[d].*stride);
-      }
-    }
-    void run(int64_t item, char *target, const char *source) {
-      copy_strided(item, int(sizes.size()), sizes.data(), target, to.data(), source, from.data());
-    }
-  };
-
   void pack_a(const Piece &inner, char *packed, const char *a) const {
-    Copy copy;
+    PieceCopy copy;
     copy.add(launch_.rows, inner.positions * item_, launch_.a_row);
     copy.add_piece(launch_.inner, launch_.inner_split, inner.count, item_, &Dim::left);
     copy.run(item_, packed, a);
@@ -181,13 +82,13 @@ class ContractionRun {
   void pack_b(const Piece &inner, const Piece &columns, char *packed, const char *b) const {
     int64_t inner_unit = launch_.b_turned ? item_ : columns.positions * item_;
     int64_t column_unit = launch_.b_turned ? inner.positions * item_ : item_;
-    Copy copy;
+    PieceCopy copy;
     copy.add_piece(launch_.inner, launch_.inner_split, inner.count, inner_unit, &Dim::right);
     copy.add_piece(launch_.columns, launch_.column_split, columns.count, column_unit, &Dim::left);
     copy.run(item_, packed, b);
   }
   void unpack(const Piece &columns, const char *packed, char *out) const {
-    Copy copy;
+    PieceCopy copy;
     copy.add(launch_.rows, launch_.out_row, columns.positions * item_);
     for (size_t d = launch_.column_split.dim; d < launch_.columns.size(); ++d) {
       const Dim &dim = launch_.columns[d];

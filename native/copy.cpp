@@ -32,6 +32,15 @@ template <int64_t Item> inline void copy_item(char *to, const char *from) {
   std::memcpy(to, &value, Item);
 }
 
+// Rows of 16 to 128 bytes, for which a call of memcpy would take longer than the copy: the last step overlaps.
+void copy_short_rows(int64_t item, Dim outer, Dim inner, char *to, const char *from) {
+  const int64_t bytes = inner.size * item, last = bytes - 16;
+  for (int64_t i = 0; i < outer.size; ++i, to += outer.to, from += outer.from) {
+    for (int64_t at = 0; at < last; at += 16) copy_item<16>(to + at, from + at);
+    copy_item<16>(to + last, from + last);
+  }
+}
+
 void copy_rows_contiguous(int64_t item, Dim outer, Dim inner, char *to, const char *from) {
   for (int64_t i = 0; i < outer.size; ++i) {
     std::memcpy(to + i * outer.to, from + i * outer.from, size_t(inner.size * item));
@@ -120,7 +129,10 @@ template <int64_t Item> InnerCopy choose_for_item(bool transposed) {
 }
 
 InnerCopy choose(int64_t item, Dim inner, bool transposed) {
-  if (inner.to == item && inner.from == item) return copy_rows_contiguous;
+  if (inner.to == item && inner.from == item) {
+    const int64_t bytes = inner.size * item;
+    return bytes >= 16 && bytes <= 128 ? copy_short_rows : copy_rows_contiguous;
+  }
   switch (item) {
     case 1: return choose_for_item<1>(transposed);
     case 2: return choose_for_item<2>(transposed);

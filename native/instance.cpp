@@ -48,6 +48,8 @@ class InstanceBuilder : public Workspace {
       instance_->work += work;
     } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
       instance_->work += contraction->work;
+    } else if (auto *spread = std::get_if<SpreadLaunch>(&launch)) {
+      instance_->work += spread->work;
     } else if (auto *scatter = std::get_if<ScatterLaunch>(&launch)) {
       instance_->work += scatter->work;
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {
@@ -203,6 +205,9 @@ class InstanceBuilder : public Workspace {
       case Step::Contract:
         return build_contraction(source(step.views[0]), source(step.views[1]), target(step.views[2]), step.inner,
                                  *this);
+      case Step::Spread:
+        return build_spread(source(step.views[0]), source(step.views[1]), target(step.views[2]), target(step.views[3]),
+                            *this);
       case Step::Scatter: return build_scatter_step(step);
       case Step::Copy: return build_copy(step);
       case Step::Random:

@@ -43,6 +43,9 @@ class Workspace {
 void build_gemm(const Resolved &a, const Resolved &b, const Resolved &out, Workspace &workspace);
 // The launches of a contraction over the last `inner` dims of a; see contraction.cpp.
 void build_contraction(const Resolved &a, const Resolved &b, const Resolved &out, int inner, Workspace &workspace);
+// The launches of a product whose results are added up on windows of a tensor; see spread.cpp.
+void build_spread(const Resolved &a, const Resolved &b, const Resolved &whole, const Resolved &windows,
+                  Workspace &workspace);
 // The launch that writes source into out at indices; see scatter.cpp.
 void build_scatter(const Resolved &out, const Resolved &source, const std::vector<Resolved> &indices,
                    const ScatterShape &shape, Workspace &workspace);

@@ -265,6 +265,10 @@ class PlanParser {
         step.kind = Step::Contract;
         for (size_t i = 1; i < 4; ++i) step.views.push_back(use_view(items[i], i == 3));
         step.inner = index_of(items[4], 1, kManyDims, "a contraction's number of inner dims");
+      } else if (kind == "spread") {
+        items.require(5, "a spread step");
+        step.kind = Step::Spread;
+        for (size_t i = 1; i < 5; ++i) step.views.push_back(use_view(items[i], i >= 3));
       } else if (kind == "scatter") {
         parse_scatter(items, step);
       } else if (kind == "copy") {

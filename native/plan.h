@@ -132,14 +132,14 @@ struct KernelInt {
   int view, dim;
 };
 struct Step {
-  enum Kind : uint8_t { RunKernel, Gemm, Contract, Scatter, Random, Host, Copy } kind;
+  enum Kind : uint8_t { RunKernel, Gemm, Contract, Spread, Scatter, Random, Host, Copy } kind;
   PyObject *object = nullptr;     // owned: Kernel, host function or generator
   std::vector<int> domain;        // RunKernel: slots
   std::vector<StepOperand> operands;
   std::vector<int> scalars;       // RunKernel: words
   std::vector<KernelInt> ints;
-  std::vector<int> views;         // Gemm, Contract: a, b, out; Scatter: out, source, indices; Host: arguments;
-                                  // Copy: from, to
+  std::vector<int> views;         // Gemm, Contract: a, b, out; Spread: a, b, whole, windows; Copy: from, to;
+                                  // Scatter: out, source, indices; Host: arguments
   ScatterShape scatter;
   int inner = 0;                  // Contract: how many dims are summed over
   int buffer = -1, bits = 0;      // Random
@@ -270,6 +270,23 @@ struct ContractionLaunch {
   bool b_turned = false;           // b is read, or packed, with columns as rows
   double work = 0;                 // products
 };
+// See spread.cpp. Strides in bytes.
+struct SpreadLaunch {
+  struct Plane {
+    int64_t size, stride;
+  };
+  DType dtype;
+  Address a, b, whole, windows;
+  int64_t groups = 1, channels = 1, taps = 1, inner = 1;
+  int64_t a_group = 0, a_row = 0, a_inner = 0, b_group = 0, b_inner = 0;
+  int64_t whole_group = 0, whole_channel = 0, whole_image = 0;
+  std::vector<Plane> plane, tap_dims;            // of one image and channel; of the windows
+  std::vector<ContractionLaunch::Dim> columns;   // images, then positions; strides in b and windows
+  ContractionLaunch::Split split{0, 1};          // of the columns of a unit
+  int64_t channel_step = 1, image_step = 1;      // per unit
+  bool a_turned = false, pack_b = false;
+  double work = 0;                               // products
+};
 // See scatter.cpp. Strides in bytes.
 struct ScatterLaunch {
   struct Index {
@@ -304,7 +321,8 @@ struct HostLaunch {
   std::vector<std::pair<Meta *, Address>> arguments;
 };
 using Launch =
-    std::variant<KernelLaunch, GemmLaunch, ContractionLaunch, ScatterLaunch, CopyLaunch, RandomLaunch, HostLaunch>;
+    std::variant<KernelLaunch, GemmLaunch, ContractionLaunch, SpreadLaunch, ScatterLaunch, CopyLaunch, RandomLaunch,
+                 HostLaunch>;
 
 // How a plan runs for one exact key.
 struct Instance {
@@ -354,6 +372,7 @@ PyObject *replay(Instance *instance, const Call &call, const char *name);  // nu
 int64_t run_kernel(const KernelLaunch &launch, char *const *bases, const int64_t *scalars);
 int64_t run_gemm(const GemmLaunch &launch, char *const *bases);
 int64_t run_contraction(const ContractionLaunch &launch, char *const *bases);
+int64_t run_spread(const SpreadLaunch &launch, char *const *bases);
 int64_t run_scatter(const ScatterLaunch &launch, char *const *bases, WrongIndex &wrong);
 constexpr double kReleaseWork = 50000;   // with less work, other threads wait rather than pay for releasing the GIL
 constexpr double kParallelWork = 32768;  // less than this is not worth waking a thread

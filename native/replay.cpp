@@ -136,6 +136,8 @@ class Replay {
       status |= run_gemm(*gemm, bases_.data());
     } else if (auto *contraction = std::get_if<ContractionLaunch>(&launch)) {
       status |= run_contraction(*contraction, bases_.data());
+    } else if (auto *spread = std::get_if<SpreadLaunch>(&launch)) {
+      status |= run_spread(*spread, bases_.data());
     } else if (auto *scatter = std::get_if<ScatterLaunch>(&launch)) {
       status |= run_scatter(*scatter, bases_.data(), wrong_);
     } else if (auto *copy = std::get_if<CopyLaunch>(&launch)) {

@@ -180,7 +180,8 @@ class ScatterRun {
   ScatterRun(const ScatterLaunch &launch, char *const *bases)
       : launch_(launch), indices_(launch.indices.size()),
         writer_(launch.add ? adding(launch.dtype) : assigning(itemsize(launch.dtype))),
-        out_(bases[launch.out.buffer] + launch.out.offset), source_(bases[launch.source.buffer] + launch.source.offset) {
+        out_(bases[launch.out.buffer] + launch.out.offset),
+        source_(bases[launch.source.buffer] + launch.source.offset) {
     for (const Index &index : launch.indices) data_.push_back(bases[index.address.buffer] + index.address.offset);
     for (size_t d = 0; d < launch.independent; ++d) positions_ *= launch.dims[d].size;
     if (positions_ < thread_count() && launch.work > kParallelWork) cut();
@@ -364,7 +365,7 @@ void build_scatter(const Resolved &out, const Resolved &source, const std::vecto
     walked.push_back(dim >= 0);
     Walk walk{{source.layout.sizes[d], dim < 0 ? 0 : out.layout.strides[size_t(dim)] * item,
                source.layout.strides[d] * item}, {}};
-    for (const Resolved &index : indices) walk.index_strides.push_back(index.layout.strides[d] * int64_t(sizeof(int64_t)));
+    for (const Resolved &index : indices) walk.index_strides.push_back(index.layout.strides[d] * itemsize(index.dtype));
     walks.push_back(std::move(walk));
   }
   place_dims(launch, walks, walked);

@@ -1,7 +1,8 @@
 """How convolutions are computed: as contractions that the core runs through BLAS, or as loops.
 
 A contraction is ``out[g, m, columns...] = sum over inner... of a[g, m, inner...] * b[g, inner...,
-columns...]``. Its operands are views: windows of the image, the weights, and the result.
+columns...]``. Its operands are views: windows of the image, the weights, and the result. In a
+transposed convolution the result is added up on windows.
 """
 
 from __future__ import annotations
@@ -62,6 +63,24 @@ def contraction(node: Node) -> tuple[tuple[Value, Chain], tuple[Value, Chain], C
     )
 
 
+def spread(node: Node) -> tuple[tuple[Value, Chain], tuple[Value, Chain], Chain, Chain]:
+    """The two factors of a transposed convolution, its result, and the windows of that on which
+    their products fall.
+    """
+    y, w = node.inputs
+    result, groups = node.outputs[0], node.attributes["groups"]
+    rank = len(result.shape) - 2
+    positions, taps = range(3, 3 + 2 * rank, 2), range(4, 4 + 2 * rank, 2)
+    outward = (1, 2, 0, *range(3, 3 + rank))  # groups, channels, batch, sizes
+    windows = _window_chain(result.shape, groups, y.shape[2:], w.shape[2:], node)
+    return (
+        (w, (_split(w.shape, 0, groups), ("permute", (0, 2, *range(3, 3 + rank), 1)))),
+        (y, (_split(y.shape, 1, groups), ("permute", outward))),
+        (_split(result.shape, 1, groups), ("permute", outward)),
+        (*windows, ("permute", (1, 2, *taps, 0, *positions))),
+    )
+
+
 # ---------------------------------------------------------------- legal forms
 
 
@@ -73,19 +92,28 @@ def replacement(node: Node) -> Callable[..., Traced] | None:
         return lambda *inputs: build.convert(
             primitive.apply(*(build.convert(x, float32) for x in inputs), **options), dtype
         )
-    if node.name == "convolution_input":
-        return partial(_spread, **options)
     if dtype.name in GEMM_TYPES and has_channels(node):
         return None
+    if node.name == "convolution_input":
+        return partial(_spread, **options)
     return partial(_looped if node.name == "convolution" else _looped_weight, **options)
 
 
 def has_channels(node: Node) -> bool:
     """Whether a group has several channels to sum over or to compute: worth a matrix product."""
     groups = node.attributes["groups"]
+    if is_one(groups):
+        return True
     first, second = node.inputs
-    outputs = second.shape[1 if node.name == "convolution_weight" else 0]
-    return is_one(groups) or not is_one(first.shape[1] // groups) and not is_one(outputs // groups)
+    sizes = (
+        first.shape[1] // groups,
+        {
+            "convolution": second.shape[0] // groups,
+            "convolution_weight": second.shape[1] // groups,
+            "convolution_input": second.shape[1],
+        }[node.name],
+    )
+    return not any(map(is_one, sizes))
 
 
 def _spread(

@@ -11,7 +11,7 @@ from ..graph.node import Graph, Node, Order, Value
 from ..graph.polynomials import Atom
 from ..graph.symbols import key_of
 from ..ops.kinds import Elementwise
-from .convolve import contraction
+from .convolve import contraction, spread
 from .fuse import Fusion
 from .nest import Nest
 from .scatter import scatter_of
@@ -366,6 +366,10 @@ class Lowering:
             left, right, result, inner = contraction(node)
             out = self.stored_view(node.outputs[0], result)
             return ("contract", self.stored_view(*left), self.stored_view(*right), out, inner)
+        if node.name == "convolution_input":
+            left, right, result, windows = spread(node)
+            targets = (self.stored_view(node.outputs[0], chain) for chain in (result, windows))
+            return ("spread", self.stored_view(*left), self.stored_view(*right), *targets)
         if node.name in SCATTERS:
             return self.lower_scatter(node)
         if node.name == "random_bits":

@@ -29,7 +29,7 @@ PREDICATES = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite"}
 INDIRECT = {"gather", "index"}
 DIVISIONS = {"floor_divide", "remainder", "fmod", "trunc_divide"}  # by zero, they fail for integers
 CONTRACTIONS = {"convolution", "convolution_weight"}
-LIBRARY = {"matmul"} | CONTRACTIONS
+LIBRARY = {"matmul", "convolution_input"} | CONTRACTIONS
 GEMM_TYPES = {"float32", "float64", "complex64", "complex128"}
 
 Access = tuple[Any, ...]  # per dim of a value: a domain dim, None (index 0), or Computed
