@@ -100,6 +100,7 @@ from .settings import *  # noqa: E402
 from .storage import *  # noqa: E402
 from .tensor import OutOfMemoryError  # noqa: E402
 from .typed_tensors import *  # noqa: E402
+from .version import __version__  # noqa: E402
 
 half, short, int, long, double, cfloat, cdouble = (
     float16,
@@ -114,7 +115,6 @@ float = float32
 chalf = complex32
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
-__version__ = "0.1.0"
 
 # Loaded when they are first used.
 _MODULES = ("accelerator", "amp", "backends", "compiler", "cpu", "cuda", "jit", "testing")

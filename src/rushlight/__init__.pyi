@@ -38,6 +38,7 @@ from . import special as special
 from . import storage as storage
 from . import typed_tensors as typed_tensors
 from . import utils as utils
+from . import version as version
 from ._core import Size as Size
 from ._core import from_numpy as from_numpy
 from ._core import get_num_threads as get_num_threads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .. import amp
+from . import amp
 
 __all__ = [
     "Stream", "StreamContext", "amp", "current_device", "current_stream", "device_count",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from .. import amp
 from .._core import Tensor
+from . import amp
 
 __all__ = [
     "Event", "Stream", "StreamContext", "amp", "can_device_access_peer", "current_device",
