@@ -97,9 +97,10 @@ def trace_record(
             return _core.Direct(into_out(record, record))
     else:
         written = [] if contents else mutated_arguments(record, mapped, named)
+    rule = record.out_rule(mapped, named)
     if written:
         outputs = [
-            new_content(record, name, old, new) for old, new in zip(written, outputs, strict=True)
+            new_content(rule, name, old, new) for old, new in zip(written, outputs, strict=True)
         ]
         if out is not None and returns_nothing(record):
             shape = "none"
@@ -111,7 +112,7 @@ def trace_record(
         for old, new in zip(mutated_arguments(record, mapped, named), contents, strict=True):
             if new is not old:
                 targets[len(outputs)] = old
-                outputs.append(new_content(record, name, old, new))
+                outputs.append(new_content(rule, name, old, new))
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
@@ -208,10 +209,11 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
     def run(*args: Any, out: Any, **kwargs: Any) -> Any:
         if takes_dtype and not isinstance(out, list | tuple):
             kwargs.setdefault("dtype", out.dtype)
+        rule = record.out_rule(args, kwargs)
         results = function(*args, **kwargs)
         pairs = list(zip(out, results) if isinstance(out, list | tuple) else [(out, results)])
         for target, result in pairs:
-            check_cast(record, record.name, result.dtype, target.dtype)
+            check_cast(rule, record.name, result.dtype, target.dtype)
         for target, result in pairs:
             if target.shape != result.shape:
                 if target.numel():
@@ -244,7 +246,7 @@ def eager(record: Record, inplace: bool, out: bool) -> Callable[..., Any]:
     )
 
 
-def new_content(record: Record, name: str, target: Traced, result: Traced) -> Traced:
+def new_content(rule: bool | str, name: str, target: Traced, result: Traced) -> Traced:
     """What is written into ``target``: the result in the target's dtype, if shape and dtype allow
     it.
     """
@@ -255,17 +257,17 @@ def new_content(record: Record, name: str, target: Traced, result: Traced) -> Tr
         )
     if result.dtype is target.dtype:
         return result
-    check_cast(record, name, result.dtype, target.dtype)
+    check_cast(rule, name, result.dtype, target.dtype)
     return convert(result, target.dtype)
 
 
-def check_cast(record: Record, name: str, dtype: DType, target: DType) -> None:
+def check_cast(rule: bool | str, name: str, dtype: DType, target: DType) -> None:
     """RuntimeError if results of one dtype may not be written into a tensor of another."""
-    if record.out in ("exact", "same dtype", "parts, same dtype") and dtype is not target:
+    if rule in ("exact", "same dtype", "parts, same dtype") and dtype is not target:
         raise RuntimeError(
             f"{name}(): Expected out tensor to have dtype {dtype}, but got {target} instead"
         )
-    if not can_cast(dtype, target):
+    if rule != "any dtype" and not can_cast(dtype, target):
         raise RuntimeError(
             f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output "
             f"type {scalar_type_name(target)}; use a form that returns a new tensor"

@@ -87,3 +87,15 @@ def test_index_into_a_0d_tensor_is_checked(index):
 def test_messages_tell_sizes():
     with pytest.raises(RuntimeError, match=r"\(2\) must match the size of tensor b \(4\)"):
         rushlight.ones(2, 3) + rushlight.ones(4, 5)
+
+
+@pytest.mark.parametrize("order", ((0, 1, 2, 3), (3, 1, 0, 2), (1, 0, 2, 3)))
+def test_sorted_elements_and_their_indices_lie_as_the_input(order):
+    for call in (
+        lambda m, x: [*m.sort(x, 1), m.argsort(x, -1), m.msort(x)],
+        lambda m, x: [*m.sort(x[:, ::2], 2), m.argsort(x[:1].expand(3, 3, 4, 2), 0)],
+        lambda m, x: m.sort(x.requires_grad_(), 0, descending=True),
+    ):
+        found, expected = (call(m, strided(m, order)) for m in (rushlight, torch))
+        assert [each.stride() for each in found] == [each.stride() for each in expected]
+        assert [each.tolist() for each in found] == [each.tolist() for each in expected]

@@ -45,14 +45,17 @@ class Failure:
 
 
 class Failures:
-    """One for each key, the shortest."""
+    """One for each key, the shortest; ``tell`` gets the first at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[Failure], None] = lambda failure: None) -> None:
+        self.tell = tell
         self.known: dict[str, Failure] = {}
         self.count = 0
 
     def add(self, failure: Failure) -> None:
         self.count += 1
+        if failure.key not in self.known:
+            self.tell(failure)
         other = self.known.setdefault(failure.key, failure)
         if other is not failure:
             if len(failure.text) < len(other.text):
@@ -81,10 +84,14 @@ def work(connection: Connection, kind: str, seed: int, start: int, stop: int) ->
 
 
 def run_many(
-    kind: str, seed: int, start: int, stop: int, report: Callable[[int, Failures], None]
-) -> Failures:
-    """Run the programs of these numbers; report is called after each."""
-    failures = Failures()
+    kind: str,
+    seed: int,
+    start: int,
+    stop: int,
+    report: Callable[[int, Failures], None],
+    failures: Failures,
+) -> None:
+    """Run the programs of these numbers and collect failures; report is called after each."""
     context = multiprocessing.get_context("spawn")
     while start < stop:
         receiver, sender = context.Pipe(duplex=False)
@@ -94,7 +101,6 @@ def run_many(
         start = _receive(receiver, process, start, stop, failures, report)
         process.kill()
         process.join()
-    return failures
 
 
 def _receive(
@@ -160,11 +166,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     kind, seed = options.kind or "programs", options.seed
     start, count = (options.start, options.programs) if options.only is None else (options.only, 1)
-    report = progress(count, start, options.quiet)
-    failures = run_many(kind, seed, start, start + count, report)
-    for failure in sorted(failures.known.values(), key=lambda each: -each.count):
-        print(f"--- {kind}, seed {seed}, program {failure.number}; {failure.count} like it")
-        print(failure.text)
+    failures = Failures(lambda failure: print(f"--- {failure.number}\n{failure.text}", flush=True))
+    run_many(kind, seed, start, start + count, progress(count, start, options.quiet), failures)
+    for failure in failures.known.values():
+        if failure.count > 1:
+            print(f"--- {failure.number}, the shortest of {failure.count}\n{failure.text}")
     print(f"{count} {kind} from seed {seed}: {failures.count} failed in {len(failures.known)} ways")
     return bool(failures.count)
 

@@ -181,8 +181,7 @@ def simple_operators() -> list[Operator]:
         if path in WITHOUT_OUT:
             forms = forms.replace("o", "")
         keywords, slack = EXTRA_KEYWORDS.get(path, {}), SLACK.get(path)
-        ulps = 512.0 if slack is slack_of_special else ULPS
-        found.append(Operator(path, strategies, keywords, forms, slack, ulps))
+        found.append(Operator(path, strategies, keywords, forms, slack))
     return found
 
 

@@ -24,11 +24,13 @@ def fails(random: Random) -> None:
 
 
 def test_failures_that_differ_in_numbers_are_one() -> None:
-    failures = many.Failures()
+    told = []
+    failures = many.Failures(told.append)
     for number in range(3):
         failures.add(many.Failure(number, many.run_one(fails, 0, number) or ""))
     failures.add(many.Failure(3, "t1: [1]\nt0 = m.ones(3)\nt1 = m.log(t0)"))
     assert sorted(each.count for each in failures.known.values()) == [1, 3]
+    assert [each.number for each in told] == [0, 3]
     assert many.run_one(fails, 0, 0) == many.run_one(fails, 0, 0) != many.run_one(fails, 1, 0)
 
 
@@ -43,6 +45,7 @@ def ends(connection, kind, seed, start, stop) -> None:
 def test_a_program_that_ends_the_process_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "work", ends)
     numbers = []
-    failures = many.run_many("programs", 0, 0, 4, lambda number, _: numbers.append(number))
+    failures = many.Failures()
+    many.run_many("programs", 0, 0, 4, lambda number, _: numbers.append(number), failures)
     assert [each.text for each in failures.known.values()] == ["the process ended with 7"]
     assert numbers[-1] == 3

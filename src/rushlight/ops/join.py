@@ -73,7 +73,7 @@ def cat(tensors: Tensors, dim: int = 0):
             )
     tensors = promoted(tensors)
     first = next((x for x in tensors if not _is_nothing(x)), tensors[0])
-    dim = normalize_dim(dim, first.ndim)
+    dim = 0 if _is_nothing(first) else normalize_dim(dim, first.ndim)
     nothing = [0 if each == dim else size for each, size in enumerate(first.shape)]
     tensors = [op.reshape(x, nothing) if _is_nothing(x) else x for x in tensors]
     for position, x in enumerate(tensors):

@@ -129,9 +129,10 @@ class Record:
     names: the paths of the functions; methods: the names of the Tensor methods; inplace: whether a
     form that writes its first argument exists (``exp_``); out: whether ``out=`` is accepted
     (``"apart"``: sharing no memory with an argument; ``"same dtype"``: of no other dtype than the
-    result; ``"exact"``: both; ``"parts"`` and ``"parts, same dtype"``: a list of tensors, and the
-    call then returns None), and the in-place form likewise; views: the
-    parameter the result may be a view of; itself: whether the result may be the very argument;
+    result; ``"exact"``: both; ``"any dtype"``; ``"parts"`` and ``"parts, same dtype"``: a list of
+    tensors, and the call then returns None; a function of the arguments gives one of these), and
+    the in-place form likewise; views: the parameter the result may be a view of; itself: whether
+    the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
     fills: whether each element of the written tensor gets one number, so that elements may share
     memory; overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or
@@ -149,7 +150,7 @@ class Record:
         names: Sequence[str] = (),
         methods: Sequence[str] | None = None,
         inplace: bool = False,
-        out: bool | str = False,
+        out: bool | str | Callable[..., bool | str] = False,
         views: str | None = None,
         itself: bool = False,
         moves: bool = False,
@@ -244,6 +245,10 @@ class Record:
     def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
         """Like ``trace``; also what an ``Update`` writes into arguments."""
         raise NotImplementedError
+
+    def out_rule(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
+        """What ``out`` says about the targets of this call."""
+        return self.out(*args, **kwargs) if callable(self.out) else self.out
 
     def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
         """The arguments by parameter, with defaults; TypeError as PyTorch's for a wrong call."""

@@ -309,13 +309,13 @@ def _logical(input: Traced, dim: Any, keepdim: bool, reduction: Any) -> Traced:
     return build.convert(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
 
 
-@composite(names=["any"], out=True, samples=_REDUCE_SAMPLES)
+@composite(names=["any"], out="any dtype", samples=_REDUCE_SAMPLES)
 def any(input: Tensor, dim: Dim = None, keepdim: bool = False):
     """Whether any element is not zero."""
     return _logical(input, dim, keepdim, any_primitive)
 
 
-@composite(names=["all"], out=True, samples=_REDUCE_SAMPLES)
+@composite(names=["all"], out="any dtype", samples=_REDUCE_SAMPLES)
 def all(input: Tensor, dim: Dim = None, keepdim: bool = False):
     """Whether all elements are not zero."""
     return _logical(input, dim, keepdim, all_primitive)

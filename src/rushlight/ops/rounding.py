@@ -32,7 +32,7 @@ def _abs_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
     reference=numpy.abs,
     samples=unary(special=INFINITIES),
     onnx="Abs",
-    out="same dtype",
+    out=lambda input: input.dtype.is_complex or "same dtype",
 )
 def abs(input):
     """The absolute value."""

@@ -127,13 +127,13 @@ def order_of(input: Traced, dim: int, descending: bool) -> Traced:
     """The indices that sort the elements along dim."""
     if not input.ndim:
         return build.full_like(input, 0, dtypes.int64)
-    return order_primitive.apply(input, dim=dim, descending=descending)
+    return build.laid_out_by(order_primitive.apply(input, dim=dim, descending=descending), [input])
 
 
 def sorted_with_order(input: Traced, dim: int, descending: bool) -> tuple[Traced, Traced]:
     """The elements in order along dim, and their indices."""
     order = order_of(input, dim, descending)
-    return at_places(input, order, dim), order
+    return build.laid_out_by(at_places(input, order, dim), [input]), order
 
 
 @composite(names=["sort"], out="same dtype", samples=_SORT_SAMPLES)

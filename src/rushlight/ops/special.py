@@ -207,18 +207,30 @@ def _gamma_density(a: Any, x: Any) -> Any:
     return op.exp((a - 1) * op.log(x) - x - op.lgamma(a))
 
 
+def _incomplete_gamma(name: str, at_zero: float) -> Callable[..., Any]:
+    """SciPy's function, with the limits that hold whatever the other argument is, NaN or not."""
+
+    def reference(a: Any, x: Any) -> Any:
+        result = scipy_function(name)(a, x)
+        least = numpy.isnan(a) & (x == 0) | numpy.isnan(x) & (a == _INF)
+        most = numpy.isnan(a) & (x == _INF)
+        return numpy.where(least, at_zero, numpy.where(most, 1 - at_zero, result))
+
+    return reference
+
+
 _binary(
     ["igamma", "special.gammainc"],
     "The regularized lower incomplete gamma function of order input at other.",
     lambda out, a, x: (_without("igamma", a), _gamma_density(a, x)),
-    "gammainc",
+    _incomplete_gamma("gammainc", 0.0),
     ["igamma"],
 )
 _binary(
     ["igammac", "special.gammaincc"],
     "The regularized upper incomplete gamma function of order input at other.",
     lambda out, a, x: (_without("igammac", a), -_gamma_density(a, x)),
-    "gammaincc",
+    _incomplete_gamma("gammaincc", 1.0),
     ["igammac"],
 )
 
