@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import rushlight
 
 from ..._core import Tensor
+from ...ops.cells import gru_gates, lstm_gates
 from .. import functional as F
 
 State = tuple[Tensor, ...]  # (hidden,) or (hidden, cell)
@@ -40,27 +41,20 @@ def relu_step(projected: Tensor, state: State, weights: Weights) -> State:
 
 
 def lstm_step(projected: Tensor, state: State, weights: Weights) -> State:
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997); projections by Sak et al.,
-    arXiv:1402.1128.
-    """
+    """Long short-term memory; projections by Sak et al., arXiv:1402.1128."""
     hidden, cell = state
-    gates = projected + F.linear(hidden, weights.hidden, weights.hidden_bias)
-    keep_new, keep_old, new, show = gates.chunk(4, -1)
-    cell = keep_old.sigmoid() * cell + keep_new.sigmoid() * new.tanh()
-    hidden = show.sigmoid() * cell.tanh()
+    part = F.linear(hidden, weights.hidden, weights.hidden_bias)
+    hidden, cell = lstm_gates.operator(projected, part, cell)
     if weights.projection is not None:
         hidden = F.linear(hidden, weights.projection)
     return hidden, cell
 
 
 def gru_step(projected: Tensor, state: State, weights: Weights) -> State:
-    """Gated recurrent unit (Cho et al., arXiv:1406.1078)."""
+    """Gated recurrent unit."""
     (hidden,) = state
-    reset_x, update_x, new_x = projected.chunk(3, -1)
-    reset_h, update_h, new_h = F.linear(hidden, weights.hidden, weights.hidden_bias).chunk(3, -1)
-    update = (update_x + update_h).sigmoid()
-    new = (new_x + (reset_x + reset_h).sigmoid() * new_h).tanh()
-    return ((hidden - new) * update + new,)
+    part = F.linear(hidden, weights.hidden, weights.hidden_bias)
+    return (gru_gates.operator(projected, part, hidden),)
 
 
 STEPS: dict[str, Step] = {
