@@ -88,6 +88,8 @@ def trace_record(
         written = [mapped[0]]
     elif out is not None:
         written = list(out) if isinstance(out, list | tuple) else [out]
+        if shape != "single" and not isinstance(out, list | tuple):
+            raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not Tensor")
         if len(written) != len(outputs):
             kind = RuntimeError if returns_nothing(record) else TypeError
             raise kind(

@@ -48,3 +48,19 @@ def test_warnings_may_be_errors() -> None:
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="batchmean"):
             rushlight.nn.functional.kl_div(x.log(), x)
+
+
+def test_one_tensor_is_not_a_list_of_results() -> None:
+    with pytest.raises(TypeError, match="'out' must be tuple of Tensors, not Tensor"):
+        rushlight.unbind_copy(rushlight.ones(3, 1), 1, out=rushlight.ones(3))
+
+
+def test_lists_in_the_place_of_tensors() -> None:
+    with pytest.raises(TypeError, match="expected Tensor as element 0"):
+        rushlight.atleast_2d([[1, 2], [3]])
+
+
+@pytest.mark.parametrize("p", (2**21, 2**63 - 1))
+def test_mvlgamma_of_endless_dims(p: int) -> None:
+    with pytest.raises(RuntimeError, match="p must be at most"):
+        rushlight.mvlgamma(rushlight.ones(0), p)

@@ -188,6 +188,9 @@ def test_paths(tmp_path):
         )
     with pytest.raises(FileNotFoundError):
         rushlight.load(tmp_path / "none.pt")
+    for bad in (tmp_path / "none" / "a.pt", tmp_path, ""):
+        with pytest.raises(RuntimeError, match="folder"):
+            rushlight.save(1, bad)
     with pytest.raises(AttributeError, match="write"):
         rushlight.save(1, 5)
     with pytest.raises(AttributeError, match="read"):

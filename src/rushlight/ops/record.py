@@ -308,7 +308,7 @@ class Record:
         elements = argument if isinstance(argument, list | tuple) else [argument]
         first = place - (self.variadic or 0) if parameter.variadic and isinstance(place, int) else 0
         for i, each in enumerate(elements, first):
-            if isinstance(each, Number):
+            if isinstance(each, (*Number, list, tuple)):
                 raise TypeError(
                     f"{self.name}(): expected Tensor as element {i} of argument "
                     f"'{parameter.name}', but got {type(each).__name__}"

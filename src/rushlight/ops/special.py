@@ -130,6 +130,9 @@ def polygamma_method(input: Tensor, n: int):
     return _polygamma(n, input)
 
 
+_MOST_DIMS = 1 << 20  # of matrices whose multivariate gamma function one asks for
+
+
 @composite(
     names=["mvlgamma", "special.multigammaln"],
     methods=["mvlgamma"],
@@ -147,11 +150,11 @@ def mvlgamma(input: Tensor, p: int):
         )
     if input.dtype.is_integral:
         input = build.convert(input, dtypes.get_default_dtype())
-    total = p * (p - 1) / 4 * math.log(math.pi)
-    result = op.lgamma(input)
-    for j in range(1, p):
-        result = result + op.lgamma(input - j / 2)
-    return result + total
+    if p > _MOST_DIMS:
+        raise RuntimeError(f"mvlgamma(): p must be at most {_MOST_DIMS}, but is {p}")
+    halves = build.convert(build.iota(p), input.dtype) / 2
+    terms = op.lgamma(build.insert_dim(input, input.ndim) - halves)
+    return op.sum(terms, -1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 def _no_partial(x: Any, message: str) -> Any:

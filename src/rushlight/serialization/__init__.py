@@ -89,6 +89,7 @@ def save(
 
     Raises:
         AttributeError: if f is neither a path nor a file.
+        RuntimeError: if the path cannot be written.
         pickle.PicklingError, TypeError: for an object that cannot be pickled.
 
     Example:
@@ -109,7 +110,13 @@ def save(
     pickler = Pickler(data, pickle_protocol)
     pickler.dump(obj)  # before the file is touched
     name = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path(f) else "archive"
-    with opened(f, "wb") as file:
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(opened(f, "wb"))
+        except OSError as error:
+            raise RuntimeError(
+                f"save(): {error}; is the folder there, and may it be written?"
+            ) from None
         writer = Writer(file, os.fsdecode(name) or "archive")
         try:
             writer.write("data.pkl", data.getbuffer())
