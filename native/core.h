@@ -180,6 +180,7 @@ struct Recipe {                 // shared by all nodes that one plan creates
   // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot, 5 hidden buffer that no gradient flows through
   struct Saved { uint8_t kind; int index; };
   std::vector<Saved> saved;
+  std::vector<std::string> saved_names;  // of the arguments, "result", or empty
   std::vector<int> grad_inputs;   // tensor inputs that get a gradient
   std::vector<int> places;        // where these stand among the operands that users see, with or without gradient
   int operands = 0;               // the number of those

@@ -481,8 +481,9 @@ class PlanParser {
   }
   Recipe::Saved saved_value(PyObject *object, Recipe &recipe) {
     Items items(object, "a saved value");
-    items.require(2, "a saved value");
+    items.require(3, "a saved value");
     std::string kind = text_of(items[0], "a saved value");
+    recipe.saved_names.push_back(text_of(items[2], "a saved value's name"));
     if (kind == "input") return {0, index_of(items[1], 0, plan_->inputs, "a saved input")};
     if (kind == "output") {
       int index = index_of(items[1], 0, int64_t(plan_->outputs.size()), "a saved output");

@@ -307,7 +307,7 @@ class Replay {
       const std::vector<int> &places = plan_.recipe->grad_inputs;
       const size_t place = size_t(std::find(places.begin(), places.end(), source.index) - places.begin());
       const Edge *edge = place < places.size() ? &edges_[place] : nullptr;
-      if (!saved_pack(saved[k], call_.tensors[source.index], edge)) return false;
+      if (!saved_pack(saved[k], call_.tensors[source.index], edge, saved_hooks)) return false;
     }
     return true;
   }

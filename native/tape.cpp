@@ -90,7 +90,7 @@ int pack_saved(Recipe *recipe, Node *node, Tensor *const *inputs, Tensor *const 
     } else if (saved[k].kind == SavedValue::Output) {
       t = outputs[index];
     }
-    good = saved_pack(saved[k], t, edge);
+    good = saved_pack(saved[k], t, edge, saved_hooks);
   }
   saved.swap(node->saved);
   return good ? 0 : -1;

@@ -99,6 +99,8 @@ struct NodeExtras {
 // node of the operator that wrote), the others go on to the base's former history.
 struct CopySlices {
   Node *function;          // strong; null once a backward pass that does not keep the graph has used it
+  std::vector<uint32_t> places;  // of the node's edges but the first, among the operands of the function
+  uint32_t operands;
   uint32_t output;         // which output of `function` the written view is
   int32_t self_edge;       // edge of `function` that leads to the view's former value, or -1
   Meta *view_meta;
@@ -134,10 +136,12 @@ struct Node {
 
 // What users see of a node's edges: an operand that needs no gradient has a place among them, too.
 inline uint32_t operand_count(const Node *node) {
-  return node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->operands) : node->edges.count;
+  if (node->kind == NodeKind::Recipe && node->recipe) return uint32_t(node->recipe->operands);
+  return node->kind == NodeKind::CopySlices && node->slices ? node->slices->operands : node->edges.count;
 }
 inline uint32_t operand_of(const Node *node, uint32_t edge) {
-  return node->kind == NodeKind::Recipe && node->recipe ? uint32_t(node->recipe->places[edge]) : edge;
+  if (node->kind == NodeKind::Recipe && node->recipe) return uint32_t(node->recipe->places[edge]);
+  return node->kind == NodeKind::CopySlices && node->slices && edge ? node->slices->places[edge - 1] : edge;
 }
 
 extern PyTypeObject NodeType;
@@ -173,9 +177,15 @@ int tensor_detach_in_place(Tensor *t);                     // Tensor.detach_(); 
 int tensor_take_view(Tensor *t, Tensor *view, const char *name);
 
 // tape_saved.cpp
+extern const char kFreed[];                                     // what reading them says after they were freed
 void saved_release(SavedValue &value);
 PyObject *saved_unpack(Node *node, const SavedValue &value);  // new reference; null with an error set
 bool saved_pack_check(const SavedValue &value);                 // may it be saved at all?
+
+// tape_attributes.cpp: node._saved_NAME and node._raw_saved_NAME
+PyObject *node_attribute(PyObject *node, PyObject *name);
+PyObject *raw_saved_tensor(Node *node, size_t place);           // a handle on what the node saved there
+int init_attributes(PyObject *module);
 
 // tape_layout.cpp: tensors made by layout arithmetic, outside the tape
 TensorRef tensor_alias(Tensor *t, const Layout &layout);        // layout.offset is relative to t's first element
@@ -216,8 +226,9 @@ int init_engine(PyObject *module);
 extern constinit thread_local PyObject *saved_hooks;  // (pack, unpack, those below or None), or null
 extern constinit thread_local Node *running_node;     // borrowed; of the innermost backward pass
 extern bool anomaly_mode;
-// Hands a saved value to the pack hook; `t`: the tensor it came from, or null; `edge`: where its gradients go.
-bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge);
+// Hands a saved value to the pack hook; `t`: the tensor it came from, or null; `edge`: where its gradients go;
+// `hooks`: (pack, unpack, ...).
+bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge, PyObject *hooks);
 PyObject *saved_unpack_hooked(Node *node, const SavedValue &value);
 bool anomaly_record(Node *node);                                  // notes the stack; false with an error set
 void anomaly_report(Node *node);

@@ -13,14 +13,8 @@ namespace {
 
 using Arguments = SmallVector<PyObject *, 16>;
 
-const char kTwice[] =
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward.";
-
 bool raise_twice() {
-  PyErr_SetString(PyExc_RuntimeError, kTwice);
+  PyErr_SetString(PyExc_RuntimeError, kFreed);
   return false;
 }
 

@@ -4,12 +4,6 @@
 namespace rushlight {
 namespace {
 
-const char kFreed[] =
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward.";
-
 PyTypeObject FunctionNodeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 Node *as_node(PyObject *self) { return reinterpret_cast<Node *>(self); }
@@ -114,7 +108,7 @@ bool save_one(Node *node, PyObject *item, SavedValue &value) {
   Edge edge{};
   if (value.kind == SavedValue::Input && !edge_of(t, &edge)) return false;
   Ref<Node> owned(edge.node);
-  return saved_pack(value, t, &edge);
+  return saved_pack(value, t, &edge, saved_hooks);
 }
 
 PyObject *save(PyObject *self, PyObject *tensors) {
@@ -165,6 +159,22 @@ PyObject *get_saved_tensors(PyObject *self, void *) {
   return result.release();
 }
 
+PyObject *get_raw_saved_tensors(PyObject *self, void *) {
+  Node *node = as_node(self);
+  if (node->released) {
+    PyErr_SetString(PyExc_RuntimeError, kFreed);
+    return nullptr;
+  }
+  const size_t count = node->saved.size();
+  ObjectRef result(PyTuple_New(Py_ssize_t(count)));
+  for (size_t i = 0; result && i < count; ++i) {
+    PyObject *item = raw_saved_tensor(node, i);
+    if (!item) return nullptr;
+    PyTuple_SET_ITEM(result.get(), Py_ssize_t(i), item);
+  }
+  return result.release();
+}
+
 PyObject *zeros(PyObject *self, PyObject *number) {
   Node *node = as_node(self);
   const unsigned long index = PyLong_AsUnsignedLong(number);
@@ -194,6 +204,7 @@ PyMethodDef methods[] = {
 
 PyGetSetDef properties[] = {
     {"saved_tensors", get_saved_tensors, nullptr, "What save_for_backward() was given.", nullptr},
+    {"_raw_saved_tensors", get_raw_saved_tensors, nullptr, "Handles on these: register_hooks(pack, unpack).", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

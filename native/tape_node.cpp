@@ -336,6 +336,7 @@ int init_node(PyObject *module) {
   NodeType.tp_clear = node_clear;
   NodeType.tp_repr = node_repr;
   NodeType.tp_call = node_call;
+  NodeType.tp_getattro = node_attribute;
   NodeType.tp_methods = methods;
   NodeType.tp_getset = properties;
   if (PyType_Ready(&NodeType) < 0) return -1;

@@ -167,7 +167,7 @@ PyMethodDef functions[] = {
 
 int init_tape(PyObject *module) {
   if (init_node(module) < 0 || init_function(module) < 0 || init_hooks(module) < 0 || init_tools(module) < 0 ||
-      init_engine(module) < 0) {
+      init_attributes(module) < 0 || init_engine(module) < 0) {
     return -1;
   }
   return PyModule_AddFunctions(module, functions);

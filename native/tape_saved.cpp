@@ -41,6 +41,12 @@ PyObject *rebuild(Node *node, const SavedValue &value) {
 
 }  // namespace
 
+const char kFreed[] =
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward.";
+
 void saved_release(SavedValue &value) {
   Py_CLEAR(value.tensor);
   Py_CLEAR(value.object);

@@ -100,11 +100,11 @@ PyMethodDef functions[] = {
 
 // ---------------------------------------------------------------- saved tensors
 
-bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge) {
+bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge, PyObject *given) {
   if (value.kind == SavedValue::Object || (!t && !value.meta)) return true;
   TensorRef tensor = t ? TensorRef::borrow(t) : plain_alias(value);
   if (!tensor) return false;
-  ObjectRef hooks = ObjectRef::borrow(saved_hooks);
+  ObjectRef hooks = ObjectRef::borrow(given);
   ObjectRef packed;
   {
     GradMode mode(false);

@@ -119,7 +119,13 @@ int rebase_view(Node *node, uint32_t output, Tensor *view, int32_t self_edge) {
     Py_XINCREF(as_object(node->edges[k].node));
     copy->edges[next++] = node->edges[k];
   }
-  copy->slices = new (std::nothrow) CopySlices{node, output, self_edge, view->meta, offset_from_base(view)};
+  std::vector<uint32_t> places;
+  for (uint32_t k = 0; k < node->edges.count; ++k) {
+    if (int32_t(k) != self_edge) places.push_back(operand_of(node, k));
+  }
+  const uint32_t operands = std::max(operand_count(node), 1 + kept);
+  copy->slices = new (std::nothrow)
+      CopySlices{node, std::move(places), operands, output, self_edge, view->meta, offset_from_base(view)};
   if (!copy->slices) {
     PyErr_NoMemory();
     return -1;

@@ -118,8 +118,19 @@ def trace_record(
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
-    node = node_name_of_call(record, name, record.bind(*mapped, **named).arguments) if wrt else ""
-    return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself, node)
+    bound = record.bind(*mapped, **named).arguments
+    node = node_name_of_call(record, name, bound) if wrt else ""
+    names = operand_names(bound)
+    return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself, node, names)
+
+
+def operand_names(arguments: dict[str, Any]) -> dict[Any, str]:
+    """What the tape calls the arguments: by their parameters, the first of which is ``self``."""
+    names: dict[Any, str] = {}
+    for place, (name, argument) in enumerate(arguments.items()):
+        if isinstance(argument, Traced):
+            names.setdefault(argument.value, "self" if place == 0 else name)
+    return names
 
 
 def without_updates(shape: Any, count: int) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import _core
@@ -149,8 +149,8 @@ class Job:
 
     name: the operator's, for messages and the tape; wrt: the inputs that need gradients; may_alias:
     whether outputs may share memory with inputs; aliases: which arguments share memory with mutated
-    ones; call: its arguments; itself: whether an output that is an
-    input is that very tensor; node: the tape's name for it, if its own name does not tell.
+    ones; call: its arguments; itself: whether an output that is an input is that very tensor; node:
+    the tape's name for it, if its own name does not tell; names: of the arguments.
     """
 
     graph: Graph
@@ -162,6 +162,7 @@ class Job:
     aliases: Aliases = ()
     itself: bool = True
     node: str = ""
+    names: dict[Value, str] = field(default_factory=dict)
 
 
 def build(job: Job) -> Any:
@@ -202,16 +203,18 @@ def scalar_guards(graph: Graph, words: dict[Value, int]) -> list[tuple[str, int,
 def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> tuple[Any, ...]:
     """The plan's ``tape`` field: the backward operator and what it needs."""
     tensors = [value for value in job.graph.inputs if not value.weak]
-    entries: list[tuple[str, Any]] = []
+    entries: list[tuple[str, Any, str]] = []
     for kind, value in saved.entries:
+        name = job.names.get(value, "")
         if kind == "input":
-            entries.append((kind, tensors.index(value)))
+            entries.append((kind, tensors.index(value), name))
         elif kind == "output":
-            entries.append((kind, job.graph.outputs.index(value)))
+            place = job.graph.outputs.index(value)
+            entries.append((kind, place, f"result{place}" if job.graph.outputs[1:] else "result"))
         elif kind in ("hidden", "constant"):
-            entries.append((kind, lowering.buffer[kept[value]]))
+            entries.append((kind, lowering.buffer[kept[value]], name))
         else:
-            entries.append((kind, lowering.words[value]))
+            entries.append((kind, lowering.words[value], name))
     # A value may be several outputs (empty pieces of a split): each has a gradient.
     graded = [
         (place, value)
@@ -226,7 +229,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
         [value for _, value in graded],
         job.wrt,
     )
-    entries += [("int", lowering.slots.slot(symbol)) for symbol in rule.symbols]
+    entries += [("int", lowering.slots.slot(symbol), "") for symbol in rule.symbols]
     grad_inputs = [tensors.index(value) for value in job.wrt]
     operands = tensors
     if job.name.strip("_") in _NUMBERS_AS_OPERANDS and len(tensors) == 1:

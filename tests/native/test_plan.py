@@ -68,8 +68,8 @@ def test_valid_spec_runs():
         {"outputs": [], "result": "single"},
         {"result": "set"},
         {"mutated": [1]},
-        {"tape": (len, [("input", 4)], [], [], "Name", [], 0)},
-        {"tape": (len, [("nothing", 0)], [], [], "Name", [], 0)},
+        {"tape": (len, [("input", 4, "")], [], [], "Name", [], 0)},
+        {"tape": (len, [("nothing", 0, "")], [], [], "Name", [], 0)},
         {"tape": (len, [], [1], [], "Name", [0], 1)},
         {"tape": (len, [], [], [1], "Name", [], 0)},
         {"tape": (len, [], [0], [], "Name", [1], 1)},
@@ -299,12 +299,12 @@ def test_tape_saves_what_the_recipe_says():
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, hidden, out)])
     saved = [
-        ("input", 1),
-        ("output", 0),
-        ("hidden", hidden),
-        ("scalar", 0),
-        ("scalar", 1),
-        ("int", spec.slot(11)),
+        ("input", 1, "other"),
+        ("output", 0, "result"),
+        ("hidden", hidden, ""),
+        ("scalar", 0, ""),
+        ("scalar", 1, ""),
+        ("int", spec.slot(11), ""),
     ]
     plan = spec.plan(tape=(gradient, saved, [0, 1], [0], "TestedBackward0", [0, 1], 2))
     x, y = (tensor(np.full(3, n, np.float32)).requires_grad_() for n in (2, 3))
@@ -326,7 +326,7 @@ def test_versions_grow_with_each_write():
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, out)])
     recorded = spec.plan(
-        tape=(lambda *a: calls.append(a), [("input", 0)], [1], [0], "TestedBackward0", [1], 2)
+        tape=(lambda *a: calls.append(a), [("input", 0, "")], [1], [0], "TestedBackward0", [1], 2)
     )
     x, y = tensor(np.ones(3, np.float32)), tensor(np.ones(3, np.float32)).requires_grad_()
     z = run(recorded, x, y)
