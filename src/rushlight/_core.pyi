@@ -1883,6 +1883,7 @@ class FunctionNode(Node):
         """_connect(inputs): gradients go to these tensors."""
     def _describe_outputs(self, *args: Any, **kwargs: Any) -> Any:
         """_describe_outputs(outputs): what gradients must look like."""
+    _raw_saved_tensors: Any
     def _save(self, *args: Any, **kwargs: Any) -> Any:
         """_save(tensors): keep these tensors for the backward pass."""
     def _zeros(self, *args: Any, **kwargs: Any) -> Any:
@@ -1946,6 +1947,11 @@ class Operator:
 class Plan:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     spec: Any
+
+class SavedTensor:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def register_hooks(self, *args: Any, **kwargs: Any) -> Any:
+        """register_hooks(pack, unpack): keep what pack(tensor) returns; unpack() of that is the tensor again."""
 
 class Size(tuple[_int, ...]):
     def numel(self, *args: Any, **kwargs: Any) -> Any:
