@@ -64,3 +64,15 @@ def test_lists_in_the_place_of_tensors() -> None:
 def test_mvlgamma_of_endless_dims(p: int) -> None:
     with pytest.raises(RuntimeError, match="p must be at most"):
         rushlight.mvlgamma(rushlight.ones(0), p)
+
+
+def test_tensors_in_lists_of_dims() -> None:
+    x = rushlight.ones(2, 2)
+    dims = (rushlight.tensor([1]), rushlight.tensor([0]))
+    with pytest.raises(TypeError, match="tensordot.*lists with tensors"):
+        rushlight.tensordot(x, x, dims=dims)
+    assert rushlight.tensordot(x, x, dims=rushlight.tensor([[1], [0]])).tolist() == [[2, 2], [2, 2]]
+    pieces = rushlight.tensor_split(rushlight.arange(6), [rushlight.tensor(1), 3])
+    assert [each.tolist() for each in pieces] == [[0], [1, 2], [3, 4, 5]]
+    with pytest.raises(TypeError, match="must be Tensor, not NoneType"):
+        rushlight.Tensor.tensor_split(None, [rushlight.tensor(1), 3])

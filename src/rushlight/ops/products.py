@@ -258,6 +258,11 @@ def _contracted_dims(a: Traced, b: Traced, dims: Any) -> tuple[list[int], list[i
 
 def _dims_from_tensor(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """``tensordot`` with its dims in a tensor."""
+    if isinstance(dims, list | tuple):
+        raise TypeError(
+            "tensordot(): argument 'dims' must be an int, two lists of ints or a tensor, not "
+            "lists with tensors"
+        )
     numbers = dims.tolist() if hasattr(dims, "tolist") else dims
     return tensordot(a, b, numbers) if out is None else tensordot(a, b, numbers, out=out)
 

@@ -49,6 +49,8 @@ def _split_at_tensor(function: Callable[[], Any]) -> Callable[..., Any]:
 
     def run(input: Any, *args: Any, **kwargs: Any) -> Any:
         def known(argument: Any) -> Any:
+            if isinstance(argument, list | tuple):
+                return [int(each) for each in argument]
             if not hasattr(argument, "tolist"):
                 return argument
             if argument.ndim > 1 or argument.dtype.name != "int64":
