@@ -31,3 +31,21 @@ class HostAlong(Host):
         inputs = [with_batch(x, each, size) for x, each in zip(inputs, batched, strict=True)]
         results = primitive.apply(*inputs, **{**attributes, "dim": attributes["dim"] + 1})
         return list(results) if isinstance(results, tuple) else [results]
+
+
+class HostMatrices(Host):
+    """A function of matrices in the last two dims, for each place in the batch dims apart; all
+    inputs have the same batch dims, in front.
+    """
+
+    def batch(
+        self,
+        primitive: Primitive,
+        inputs: Sequence,
+        batched: Sequence[bool],
+        size: Any,
+        attributes: dict,
+    ) -> list:
+        inputs = [with_batch(x, each, size) for x, each in zip(inputs, batched, strict=True)]
+        results = primitive.apply(*inputs, **attributes)
+        return list(results) if isinstance(results, tuple) else [results]

@@ -12,7 +12,7 @@ from .record import Operand, composite, primitive
 from .samples import Draw, calls
 
 
-def _transposed(x: Traced) -> Traced:
+def adjoint(x: Traced) -> Traced:
     """The conjugate transpose of the last two dims."""
     dims = list(range(x.ndim))
     dims[-2:] = dims[-1], dims[-2]
@@ -24,8 +24,8 @@ def _transposed(x: Traced) -> Traced:
     name="matmul",
     reference=numpy.matmul,
     transpose=(
-        lambda g, a, b: matmul_primitive.apply(g, _transposed(b)),
-        lambda g, a, b: matmul_primitive.apply(_transposed(a), g),
+        lambda g, a, b: matmul_primitive.apply(g, adjoint(b)),
+        lambda g, a, b: matmul_primitive.apply(adjoint(a), g),
     ),
 )
 def matmul_primitive(a, b):

@@ -1,0 +1,127 @@
+"""Checks and shorthands for batches of matrices while tracing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ...dtypes import dtype as DType
+from ...graph.symbols import same_shape
+from ...graph.trace import Traced
+from ...layout import broadcast_shapes
+from ...promotion import scalar_type_name
+from .. import build
+from ..linear_algebra import adjoint
+from ..record import op
+
+INFO = dtypes.int32
+_PRECISE = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
+
+
+def require_matrices(name: str, *tensors: Traced, kernel: str | None = None) -> None:
+    """RuntimeError unless these are matrices of a dtype that LAPACK has.
+
+    kernel: half precision is a NotImplementedError that says so.
+    """
+    for x in tensors:
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"{name}: The input tensor must have at least 2 dimensions, but has shape "
+                f"{list(x.shape)}"
+            )
+        require_precision(name, x.dtype, kernel)
+
+
+def require_precision(name: str, dtype: DType, kernel: str | None = None) -> None:
+    """RuntimeError unless LAPACK has this dtype."""
+    if not dtype.is_differentiable:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            f"{scalar_type_name(dtype)}"
+        )
+    if dtype not in _PRECISE:
+        if kernel is not None:
+            raise NotImplementedError(
+                f"\"{kernel}\" not implemented for '{scalar_type_name(dtype)}'"
+            )
+        raise RuntimeError(
+            f"{name}: Low precision dtypes not supported. Got {scalar_type_name(dtype)}; convert "
+            "with float()"
+        )
+
+
+def require_square(name: str, *tensors: Traced, kernel: str | None = None) -> None:
+    """As ``require_matrices``, and the matrices must be square."""
+    for x in tensors:
+        require_matrices(name, x, kernel=kernel)
+        if x.shape[-1] != x.shape[-2]:
+            raise RuntimeError(
+                f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
+                f"{x.shape[-1]} matrices"
+            )
+
+
+def require_same_dtype(name: str, a: Traced, b: Traced, labels: str = "A and B") -> None:
+    """RuntimeError unless both have one dtype."""
+    if a.dtype is not b.dtype:
+        first, second = labels.split(" and ")
+        raise RuntimeError(
+            f"{name}: Expected {labels} to have the same dtype, but found {first} of type "
+            f"{scalar_type_name(a.dtype)} and {second} of type {scalar_type_name(b.dtype)} instead"
+        )
+
+
+def transposed(x: Traced) -> Traced:
+    """The transpose of the last two dims."""
+    dims = list(range(x.ndim))
+    dims[-2:] = dims[-1], dims[-2]
+    return build.permute(x, dims)
+
+
+def same_batch(name: str, *tensors: Traced) -> list[Traced]:
+    """The matrices with their batch dims broadcast."""
+    batches = [tuple(x.shape[:-2]) for x in tensors]
+    if all(same_shape(batches[0], each) for each in batches[1:]):
+        return list(tensors)
+    batch = broadcast_shapes(batches, name)
+    return [build.expand(x, (*batch, *x.shape[-2:])) for x in tensors]
+
+
+def diagonal(x: Traced) -> Traced:
+    """The diagonals of matrices."""
+    return op.diagonal(x, 0, -2, -1)
+
+
+def identity(size: Any, like: Traced) -> Traced:
+    """The identity matrix in the dtype of ``like``, for each of its batch."""
+    eye = op.eye(size, dtype=like.dtype)
+    return build.expand(eye, (*like.shape[:-2], size, size))
+
+
+def column(x: Traced) -> Traced:
+    """Vectors as matrices of one column."""
+    return build.insert_dim(x, x.ndim)
+
+
+def row(x: Traced) -> Traced:
+    """Vectors as matrices of one row, by which columns are scaled."""
+    return build.insert_dim(x, x.ndim - 1)
+
+
+def hermitian_part(x: Traced) -> Traced:
+    """x + its adjoint."""
+    return x + adjoint(x)
+
+
+def skew_part(x: Traced) -> Traced:
+    """x - its adjoint."""
+    return x - adjoint(x)
+
+
+def smaller(rows: Any, columns: Any) -> Any:
+    """The smaller of two sizes, fixed for the plan by a guard: matrices are wide or tall."""
+    return rows if rows <= columns else columns
+
+
+def info_shape(x: Traced) -> tuple[Any, ...]:
+    return tuple(x.shape[:-2])

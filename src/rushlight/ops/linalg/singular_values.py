@@ -1,0 +1,271 @@
+"""The singular value decomposition, and what is measured by singular values.
+
+Gradients: Townsend, Differentiating the singular value decomposition, 2016; for complex matrices
+Wan and Zhang, Automatic differentiation for complex valued SVD, arXiv:1909.02659, 2019.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ...graph.trace import Traced
+from .. import build
+from ..complex import real_part
+from ..host_kinds import HostMatrices
+from ..linear_algebra import adjoint
+from ..record import Tensor, composite, op, primitive
+from ..results import LinAlgError, named
+from ..samples import Draw, calls
+from .arrays import are_finite
+from .gauge import require_invariance, turns
+from .matrices import (
+    column,
+    diagonal,
+    hermitian_part,
+    require_matrices,
+    row,
+    skew_part,
+    smaller,
+)
+
+# ---------------------------------------------------------------- host steps
+
+
+def _decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
+    if numpy.isnan(A).any():
+        raise LinAlgError(
+            f"{name}: The algorithm failed to converge because the input matrix contained "
+            "non-finite values; look for NaN in it"
+        )
+    finite = are_finite(A)
+    safe = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
+    try:
+        results = numpy.linalg.svd(safe, full, vectors)
+    except numpy.linalg.LinAlgError as error:
+        raise LinAlgError(f"{name}: The algorithm failed to converge ({error})") from None
+    results = tuple(results) if vectors else (results,)
+    if not finite.all():
+        for result in results:
+            result[~finite] = numpy.nan
+    return results
+
+
+def _singular_values_arrays(A: Any, name: str) -> Any:
+    return _decompose(A, False, False, name)[0]
+
+
+def _svd_arrays(A: Any, full: bool, name: str) -> Any:
+    return _decompose(A, full, True, name)
+
+
+# ---------------------------------------------------------------- derivatives
+
+
+def _inverse_gaps(S: Traced) -> Traced:
+    """At (i, j) 1 / (s_j² - s_i²), zero at (i, i)."""
+    gaps = (row(S) - column(S)) * (row(S) + column(S))
+    size = S.shape[-1]
+    place = build.iota(size)
+    equal = column(place) == row(place)
+    return build.select_where(equal, 0, 1 / op.where(equal, 1, gaps), S.dtype)
+
+
+def _thin(U: Traced, S: Traced, Vh: Traced) -> tuple[Traced, Traced]:
+    """The singular vectors that belong to singular values."""
+    k = S.shape[-1]
+    return build.slice_(U, U.ndim - 1, 0, 1, k), build.slice_(Vh, Vh.ndim - 2, 0, 1, k)
+
+
+def _svd_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
+    (A,), (U, S, Vh), (gU, gS, gVh) = inputs, outputs, gradients
+    U, Vh = _thin(U, S, Vh)
+    k = S.shape[-1]
+    gU = None if gU is None else build.slice_(gU, gU.ndim - 1, 0, 1, k)
+    gV = None if gVh is None else adjoint(build.slice_(gVh, gVh.ndim - 2, 0, 1, k))
+    if gU is None and gV is None:
+        return [(U * row(build.convert(gS, A.dtype))) @ Vh]
+    values, gaps = (build.convert(x, A.dtype) for x in (S, _inverse_gaps(S)))
+    middle = turn = None
+    if gU is not None:
+        inner = adjoint(U) @ gU
+        middle = (skew_part(inner) * gaps) * row(values)
+        turn = turns(inner)
+    if gV is not None:
+        inner = Vh @ gV
+        term = (skew_part(inner) * gaps) * column(values)
+        middle = term if middle is None else middle + term
+        if A.dtype.is_complex:
+            turn = -turns(inner) if turn is None else turn - turns(inner)
+            total = turns(inner) if gU is None else turns(adjoint(U) @ gU) + turns(inner)
+            middle = require_invariance(middle, total, "svd_backward", "singular vectors")
+    elif A.dtype.is_complex:
+        middle = require_invariance(middle, turn, "svd_backward", "singular vectors")
+    if A.dtype.is_complex:
+        middle = middle + op.diag_embed(build.convert(turn / (2 * S), A.dtype) * 1j)
+    if gS is not None:
+        middle = middle + op.diag_embed(build.convert(gS, A.dtype))
+    result = U @ middle @ Vh
+    if gU is not None and A.shape[-2] > k:
+        scaled = gU / row(values)
+        result = result + (scaled - U @ (adjoint(U) @ scaled)) @ Vh
+    if gV is not None and A.shape[-1] > k:
+        scaled = gV / row(values)
+        result = result + U @ adjoint(scaled - adjoint(Vh) @ (Vh @ scaled))
+    return [result]
+
+
+def _svd_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
+    (A,), (U, S, Vh), (dA,) = inputs, outputs, tangents
+    m, n, k = A.shape[-2], A.shape[-1], S.shape[-1]
+    if attributes["full"] and m != n:
+        raise RuntimeError(
+            "linalg.svd: the singular vectors of full_matrices=True that belong to no singular "
+            "value have no derivative; use full_matrices=False"
+        )
+    V = adjoint(Vh)
+    inner = adjoint(U) @ dA @ V
+    dS = real_part(diagonal(inner))
+    values, gaps = (build.convert(x, A.dtype) for x in (S, _inverse_gaps(S)))
+    left = hermitian_part(inner * row(values)) * gaps
+    right = hermitian_part(inner * column(values)) * gaps
+    if A.dtype.is_complex:
+        turn = op.diag_embed(build.convert(turns(inner) / (2 * S), A.dtype) * 1j)
+        left, right = left + turn, right - turn
+    dU, dV = U @ left, V @ right
+    if m > k:
+        change = dA @ V / row(values)
+        dU = dU + change - U @ (adjoint(U) @ change)
+    if n > k:
+        change = adjoint(dA) @ U / row(values)
+        dV = dV + change - V @ (Vh @ change)
+    return [dU, dS, adjoint(dV)]
+
+
+def _svd_outputs(environment: Any, A: Any, full: bool, name: str) -> list:
+    *batch, m, n = A.shape
+    k = smaller(m, n)
+    return [
+        (A.dtype, (*batch, m, m if full else k), False),
+        (A.dtype.to_real(), (*batch, k), False),
+        (A.dtype, (*batch, n if full else k, n), False),
+    ]
+
+
+@primitive(
+    HostMatrices(_svd_outputs),
+    name="singular_value_decomposition",
+    vjp=_svd_vjp,
+    jvp=_svd_jvp,
+    reference=_svd_arrays,
+)
+def svd_primitive(A, full, name):
+    """U, S and V.mH with A = U @ diag(S) @ V.mH. full: whether U and V are square; name: of the
+    operator, for errors.
+    """
+
+
+def _values_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
+    (A,), (g,) = inputs, gradients
+    U, _, Vh = svd_primitive.apply(A, full=False, name=attributes["name"])
+    return [(U * row(build.convert(g, A.dtype))) @ Vh]
+
+
+def _values_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
+    U, _, Vh = svd_primitive.apply(inputs[0], full=False, name=attributes["name"])
+    return [real_part(op.sum(build.conjugate(U) * (tangents[0] @ adjoint(Vh)), -2))]
+
+
+@primitive(
+    HostMatrices(
+        lambda environment, A, name: [
+            (A.dtype.to_real(), (*A.shape[:-2], smaller(A.shape[-2], A.shape[-1])), False)
+        ]
+    ),
+    name="singular_values",
+    vjp=_values_vjp,
+    jvp=_values_jvp,
+    reference=_singular_values_arrays,
+)
+def values_primitive(A, name):
+    """The singular values, in descending order."""
+
+
+# ---------------------------------------------------------------- operators
+
+_LinalgSVD, _SVD = named("linalg_svd", "U", "S", "Vh"), named("svd", "U", "S", "V")
+_VALUE_SAMPLES = calls(
+    (Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),), (Draw((0, 3)),)
+)
+
+
+def _require_driver(driver: str | None) -> None:
+    if driver is not None:
+        raise RuntimeError(
+            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
+            "backend; leave it out"
+        )
+
+
+@composite(name="linalg_svd", names=["linalg.svd"], methods=[], out="same dtype")
+def linalg_svd(A, full_matrices: bool = True, *, driver: str | None = None):
+    """The singular value decomposition A = U @ diag(S) @ Vh.
+
+    Args:
+        A: matrices (\\*, m, n).
+        full_matrices: whether U and Vh are square, else they have min(m, n) columns and rows.
+        driver: must be None on the CPU.
+
+    Returns:
+        U: (\\*, m, m) or (\\*, m, k), with orthonormal columns.
+        S: (\\*, k) real, the singular values in descending order.
+        Vh: (\\*, n, n) or (\\*, k, n), with orthonormal rows.
+
+    Raises:
+        LinAlgError: if A has NaN, or the algorithm does not converge.
+
+    The gradients through U and Vh are finite only if the singular values are distinct, and not
+    zero unless A is square.
+
+    Example:
+        >>> U, S, Vh = rushlight.linalg.svd(rushlight.tensor([[0.0, 2.0], [3.0, 0.0]]))
+        >>> S
+        tensor([3., 2.])
+    """
+    require_matrices("linalg.svd", A, kernel="linalg_svd_cpu")
+    _require_driver(driver)
+    return _LinalgSVD(*svd_primitive.apply(A, full=full_matrices, name="linalg.svd"))
+
+
+@composite(names=["svd"], out="same dtype")
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
+    """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
+    square, without ``compute_uv`` they are zero.
+    """
+    require_matrices("linalg.svd", input, kernel="linalg_svd_cpu")
+    if compute_uv:
+        U, S, Vh = svd_primitive.apply(input, full=not some, name="linalg.svd")
+        return _SVD(U, S, adjoint(Vh))
+    *batch, m, n = input.shape
+    S = values_primitive.apply(input, name="linalg.svd")
+    U, V = (build.full((*batch, size, size), 0, input.dtype) for size in (m, n))
+    return _SVD(U, S, V)
+
+
+def svdvals_of(A: Traced) -> Traced:
+    """The singular values in descending order, of checked matrices."""
+    require_matrices("linalg.svd", A, kernel="linalg_svd_cpu")
+    return values_primitive.apply(A, name="linalg.svd")
+
+
+@composite(names=["linalg.svdvals"], methods=[], out="same dtype", samples=_VALUE_SAMPLES)
+def svdvals(A, *, driver: str | None = None):
+    """The singular values of matrices (\\*, m, n), in descending order: (\\*, min(m, n)).
+
+    Example:
+        >>> rushlight.linalg.svdvals(rushlight.tensor([[0.0, 2.0], [3.0, 0.0]]))
+        tensor([3., 2.])
+    """
+    _require_driver(driver)
+    return svdvals_of(A)
