@@ -136,7 +136,7 @@ def determinant(A):
 
 def _logarithm_arrays(A: Any) -> Any:
     sign, logarithm = numpy.linalg.slogdet(A)
-    return numpy.where(numpy.isnan(sign) | numpy.isnan(logarithm), 0, sign), logarithm
+    return sign if A.dtype.kind == "c" else numpy.where(numpy.isnan(logarithm), 0, sign), logarithm
 
 
 def _logarithm_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:

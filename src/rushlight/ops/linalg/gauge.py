@@ -22,9 +22,8 @@ def turns(inner: Traced) -> Traced | None:
 
 
 def _check_turns(x: Any, turn: Any, message: str) -> Any:
-    limit = 1e-3 if turn.dtype.itemsize == 4 else 1e-5
     scale = max(1.0, float(numpy.abs(x).max(initial=0)))
-    if turn.size and float(numpy.abs(turn).max()) > limit * scale:
+    if turn.size and float(numpy.abs(turn).max()) > 1e-2 * scale:
         raise RuntimeError(message)
     return x
 

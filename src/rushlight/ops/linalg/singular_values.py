@@ -33,7 +33,8 @@ from .matrices import (
 # ---------------------------------------------------------------- host steps
 
 
-def _decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
+def decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
+    """U, S and V.mH, or S alone; NaN for matrices with infinities."""
     if numpy.isnan(A).any():
         raise LinAlgError(
             f"{name}: The algorithm failed to converge because the input matrix contained "
@@ -53,11 +54,11 @@ def _decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
 
 
 def _singular_values_arrays(A: Any, name: str) -> Any:
-    return _decompose(A, False, False, name)[0]
+    return decompose(A, False, False, name)[0]
 
 
 def _svd_arrays(A: Any, full: bool, name: str) -> Any:
-    return _decompose(A, full, True, name)
+    return decompose(A, full, True, name)
 
 
 # ---------------------------------------------------------------- derivatives
