@@ -31,6 +31,7 @@ from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
+from . import return_types as return_types
 from . import serialization as serialization
 from . import settings as settings
 from . import signal as signal
@@ -789,6 +790,23 @@ chalf: _dtype
 def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
 
+def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
+    """The lower triangular L with input = L @ L.mH, or with ``upper`` its adjoint."""
+
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
+    """The inverse of the matrix with the Cholesky factor ``input``: of input @ input.mH, or with
+    ``upper`` of input.mH @ input.
+    """
+
+def cholesky_solve(
+    input: Tensor,
+    input2: Tensor,
+    upper: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The solution X of A @ X = input, where A has the Cholesky factor ``input2``."""
+
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size, the last perhaps smaller."""
 
@@ -1131,6 +1149,9 @@ def deg2rad(input: Tensor, *, out: Any = None) -> Tensor:
 def deg2rad_(input: Tensor) -> Tensor:
     """Degrees in radians."""
 
+def det(input: Tensor) -> Tensor:
+    """The determinants of square matrices."""
+
 def detach(input: Tensor) -> Tensor:
     """The same values without a gradient."""
 
@@ -1456,6 +1477,11 @@ def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def ge_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
+def geqrf(input: Tensor, *, out: Any = None) -> Any:
+    """The QR decomposition as LAPACK stores it: R on and above the diagonal of ``a``, below it the
+    vectors of reflections whose factors are ``tau``; see ``linalg.householder_product``.
+    """
+
 def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
 
@@ -1773,6 +1799,9 @@ def inner(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) 
 
 int: _dtype
 
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverses of square matrices; LinAlgError if one is singular."""
+
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -1962,6 +1991,9 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 def logcumsumexp(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """log(cumsum(exp(input))) along dim, without overflow."""
 
+def logdet(input: Tensor) -> Tensor:
+    """The logarithms of the determinants; NaN where a real determinant is negative."""
+
 def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Whether both are not zero."""
 
@@ -2025,6 +2057,22 @@ def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 
 def lt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
+
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+    """The LU decomposition as ``linalg.lu_factor`` gives it, or on request ``lu_factor_ex``."""
+
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
+    """The solution X of A @ X = input, given A's LU decomposition."""
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: _bool = True,
+    unpack_pivots: _bool = True,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The factors P, L and U of what ``lu_factor`` returns; those that are not wanted are empty."""
 
 def margin_ranking_loss(
     input1: Tensor | _Number,
@@ -2420,6 +2468,42 @@ def ones_like(
 ) -> Tensor:
     """Ones in the shape of another tensor."""
 
+def orgqr(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
+    """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
+
+    Args:
+        input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+            whose diagonal element is 1 and which is zero above.
+        tau: (\\*, k) with k <= n.
+
+    Returns:
+        (\\*, m, n)
+
+    Example:
+        >>> A = rushlight.randn(3, 2)
+        >>> Q = rushlight.linalg.householder_product(*rushlight.geqrf(A))
+        >>> rushlight.allclose(Q, rushlight.linalg.qr(A).Q, atol=1e-6)
+        True
+    """
+
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: _bool = True,
+    transpose: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The product of the square matrix Q, of ``linalg.householder_product``, with a matrix.
+
+    Args:
+        input, tau: the reflections, as ``geqrf`` returns them.
+        other: (\\*, m, k), or (\\*, k, m) with ``left=False``.
+        left: whether Q stands on the left.
+        transpose: whether Q.mH stands in Q's place.
+    """
+
 def outer(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> Tensor:
     """All products of an element of one vector and an element of the other."""
 
@@ -2440,6 +2524,9 @@ def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
 
 def permute_copy(input: Tensor, *dims: _int | Sequence[_int], out: Any = None) -> Tensor:
     """``permute`` with results of their own memory."""
+
+def pinverse(input: Tensor | _Number, rcond: Tensor | _Number = 1e-15) -> Tensor:
+    """The pseudoinverses of matrices; rcond: as rtol of ``linalg.pinv``."""
 
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Groups of r * r channels as blocks of r by r pixels (Shi et al. 2016)."""
@@ -2507,6 +2594,9 @@ def put_(
     accumulate: _bool = False,
 ) -> Tensor:
     """The tensor with the elements of source at places in the flattened tensor, or added there."""
+
+def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> Any:
+    """The QR decomposition input = Q @ R; without ``some`` Q is square."""
 
 def quantile(
     input: Tensor,
@@ -2878,6 +2968,9 @@ def slice_scatter(
 ) -> Tensor:
     """The tensor with a slice along dim replaced by src."""
 
+def slogdet(input: Tensor, *, out: Any = None) -> Any:
+    """As ``linalg.slogdet``."""
+
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any = None) -> Tensor:
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
 
@@ -3010,6 +3103,11 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over the given dims."""
 
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Tensor:
+    """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
+    square, without ``compute_uv`` they are zero.
+    """
+
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """Two dims exchanged; NumPy's name for transpose."""
 
@@ -3119,6 +3217,17 @@ def trapz(
     dim: _int = -1,
 ) -> Tensor:
     """The integral along dim by the trapezoidal rule, at places x or dx apart."""
+
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,
+    upper: _bool = True,
+    transpose: _bool = False,
+    unitriangular: _bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    """The solution of A @ X = b (or A.mT @ X = b) for triangular A, and a copy of A."""
 
 def tril(input: Tensor | _Number, diagonal: Tensor | _Number = 0, *, out: Any = None) -> Tensor:
     """The part of matrices on and below a diagonal; zero above."""

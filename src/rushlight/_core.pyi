@@ -496,6 +496,14 @@ class Tensor:
         """Convert to complex32."""
     def char(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int8."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """The lower triangular L with input = L @ L.mH, or with ``upper`` its adjoint."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of the matrix with the Cholesky factor ``input``: of input @ input.mH, or with
+        ``upper`` of input.mH @ input.
+        """
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Tensor:
+        """The solution X of A @ X = input, where A has the Cholesky factor ``input2``."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size, the last perhaps smaller."""
     def clamp(
@@ -616,6 +624,8 @@ class Tensor:
         """Degrees in radians."""
     def deg2rad_(self) -> Tensor:
         """Degrees in radians."""
+    def det(self) -> Tensor:
+        """The determinants of square matrices."""
     def detach(self) -> Tensor:
         """The same values without a gradient."""
     def detach_(self) -> Tensor:
@@ -779,6 +789,10 @@ class Tensor:
         """Whether input >= other."""
     def geometric_(self, p: Tensor | _Number, *, generator: _Generator | None = None) -> Tensor:
         """Set to the numbers of trials up to the first success, which has probability p."""
+    def geqrf(self) -> Any:
+        """The QR decomposition as LAPACK stores it: R on and above the diagonal of ``a``, below it the
+        vectors of reflections whose factors are ``tau``; see ``linalg.householder_product``.
+        """
     def ger(self, vec2: Tensor | _Number) -> Tensor:
         """All products of an element of one vector and an element of the other."""
     def get_device(self) -> _int:
@@ -954,6 +968,8 @@ class Tensor:
         """The sums over the last dims of the products of elements."""
     def int(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int32."""
+    def inverse(self) -> Tensor:
+        """The inverses of square matrices; LinAlgError if one is singular."""
     def is_complex(self) -> _bool:
         """Whether the dtype is complex."""
     def is_contiguous(self, memory_format: _memory_format = ...) -> _bool:
@@ -1082,6 +1098,8 @@ class Tensor:
         """log2(2**input + 2**other), without overflow."""
     def logcumsumexp(self, dim: _int) -> Tensor:
         """log(cumsum(exp(input))) along dim, without overflow."""
+    def logdet(self) -> Tensor:
+        """The logarithms of the determinants; NaN where a real determinant is negative."""
     def logical_and(self, other: Tensor) -> Tensor:
         """Whether both are not zero."""
     def logical_and_(self, other: Tensor) -> Tensor:
@@ -1110,6 +1128,10 @@ class Tensor:
         """Whether input < other."""
     def lt_(self, other: Tensor | _Number) -> Tensor:
         """Whether input < other."""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """The LU decomposition as ``linalg.lu_factor`` gives it, or on request ``lu_factor_ex``."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """The solution X of A @ X = input, given A's LU decomposition."""
     @property
     def mH(self) -> Tensor:
         """The conjugate transpose of the last two dims."""
@@ -1369,6 +1391,38 @@ class Tensor:
             RuntimeError: if the tensor requires a gradient.
             TypeError: for dtypes that NumPy lacks (bfloat16) and tensors without data.
         """
+    def orgqr(self, tau: Tensor) -> Tensor:
+        """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
+
+        Args:
+            input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+                whose diagonal element is 1 and which is zero above.
+            tau: (\\*, k) with k <= n.
+
+        Returns:
+            (\\*, m, n)
+
+        Example:
+            >>> A = rushlight.randn(3, 2)
+            >>> Q = rushlight.linalg.householder_product(*rushlight.geqrf(A))
+            >>> rushlight.allclose(Q, rushlight.linalg.qr(A).Q, atol=1e-6)
+            True
+        """
+    def ormqr(
+        self,
+        tau: Tensor,
+        other: Tensor,
+        left: _bool = True,
+        transpose: _bool = False,
+    ) -> Tensor:
+        """The product of the square matrix Q, of ``linalg.householder_product``, with a matrix.
+
+        Args:
+            input, tau: the reflections, as ``geqrf`` returns them.
+            other: (\\*, m, k), or (\\*, k, m) with ``left=False``.
+            left: whether Q stands on the left.
+            transpose: whether Q.mH stands in Q's place.
+        """
     def outer(self, vec2: Tensor | _Number) -> Tensor:
         """All products of an element of one vector and an element of the other."""
     @property
@@ -1382,6 +1436,8 @@ class Tensor:
         Raises:
             RuntimeError: always.
         """
+    def pinverse(self, rcond: Tensor | _Number = 1e-15) -> Tensor:
+        """The pseudoinverses of matrices; rcond: as rtol of ``linalg.pinv``."""
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma."""
     def polygamma_(self, n: _int) -> Tensor:
@@ -1406,6 +1462,8 @@ class Tensor:
         """The tensor with the elements of source at places in the flattened tensor, or added there."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """The tensor with the elements of source at places in the flattened tensor, or added there."""
+    def qr(self, some: _bool = True) -> Any:
+        """The QR decomposition input = Q @ R; without ``some`` Q is square."""
     def quantile(
         self,
         q: Tensor | _Number,
@@ -1624,6 +1682,8 @@ class Tensor:
         step: _float = 1,
     ) -> Tensor:
         """The tensor with a slice along dim replaced by src."""
+    def slogdet(self) -> Any:
+        """As ``linalg.slogdet``."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
     def sort(
@@ -1700,6 +1760,10 @@ class Tensor:
         """The sum of all elements, or over the given dims."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
         """The sum over the dims that broadcasting from ``size`` would add or stretch."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Tensor:
+        """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
+        square, without ``compute_uv`` they are zero.
+        """
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """Two dims exchanged; NumPy's name for transpose."""
     def swapaxes_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1759,6 +1823,14 @@ class Tensor:
         """Two dims exchanged."""
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
         """``transpose`` in place: this tensor gets the other layout."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: _bool = True,
+        transpose: _bool = False,
+        unitriangular: _bool = False,
+    ) -> Any:
+        """The solution of A @ X = b (or A.mT @ X = b) for triangular A, and a copy of A."""
     def tril(self, diagonal: Tensor | _Number = 0) -> Tensor:
         """The part of matrices on and below a diagonal; zero above."""
     def tril_(self, diagonal: Tensor | _Number = 0) -> Tensor:

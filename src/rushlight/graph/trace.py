@@ -337,6 +337,7 @@ class Traced:
         __sub__: Any
         __rsub__: Any
         __mul__: Any
+        __matmul__: Any
         __rmul__: Any
         __truediv__: Any
         __rtruediv__: Any

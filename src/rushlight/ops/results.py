@@ -18,12 +18,11 @@ class LinAlgError(RuntimeError):
 def named(name: str, *fields: str) -> Any:
     """The type of an operator's result: a tuple whose elements have names."""
     if name not in RESULT_TYPES:
-        kind: Any = namedtuple(name, fields)
-
-        def text(self: Any) -> str:
-            parts = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self))
-            return f"torch.return_types.{name}(\n{parts})"
-
-        kind.__repr__ = text
-        RESULT_TYPES[name] = kind
+        plain: Any = namedtuple(name, fields)  # type: ignore[misc]
+        RESULT_TYPES[name] = type(name, (plain,), {"__slots__": (), "__repr__": _text})
     return RESULT_TYPES[name]
+
+
+def _text(self: Any) -> str:
+    parts = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+    return f"torch.return_types.{type(self).__name__}(\n{parts})"

@@ -22,10 +22,10 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import composite, op, primitive
 from ..results import named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import adjoint_arrays, are_finite
 from .inverses import inverse_primitive
-from .matrices import column, diagonal, info_shape, require_square, row, transposed
+from .matrices import column, diagonal, info_shape, matrix_calls, require_square, row, transposed
 from .singular_values import svd_primitive
 
 # ---------------------------------------------------------------- the adjugate
@@ -180,7 +180,7 @@ def logarithm_primitive(A):
 
 # ---------------------------------------------------------------- operators
 
-_SAMPLES = calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),))
+_SAMPLES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),))
 
 
 @composite(name="linalg_det", names=["linalg.det"], methods=[], out="same dtype", samples=_SAMPLES)

@@ -19,24 +19,27 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import composite, op, primitive
 from ..results import LinAlgError, named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import are_finite
 from .gauge import require_invariance, turns
 from .inverses import solved
-from .matrices import column, diagonal, require_precision, row
+from .matrices import column, diagonal, matrix_calls, require_precision, row
 
 # ---------------------------------------------------------------- Hermitian matrices
 
 
-def decompose_hermitian(A: Any, uplo: str, vectors: bool) -> Any:
+def decompose_hermitian(A: Any, uplo: Any, vectors: bool) -> Any:
     """Eigenvalues in ascending order and eigenvectors; NaN for matrices that are not finite."""
     finite = are_finite(A)
-    safe = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
+    safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
     try:
-        results = numpy.linalg.eigh(safe, uplo) if vectors else (numpy.linalg.eigvalsh(safe, uplo),)
+        results: Any = (
+            tuple(numpy.linalg.eigh(safe, uplo))
+            if vectors
+            else (numpy.linalg.eigvalsh(safe, uplo),)
+        )
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(f"linalg.eigh: The algorithm failed to converge ({error})") from None
-    results = tuple(results)
     if not finite.all():
         for result in results:
             result[~finite] = numpy.nan
@@ -56,10 +59,9 @@ def _hermitian_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -
     if gV is None:
         return [(V * row(build.convert(g_values, A.dtype))) @ adjoint(V)]
     inner = adjoint(V) @ gV
-    turn = turns(inner)
     middle = inner * build.convert(_inverse_gaps(values), A.dtype)
-    if turn is not None:
-        middle = require_invariance(middle, turn, "linalg_eigh_backward", "eigenvectors")
+    if A.dtype.is_complex:
+        middle = require_invariance(middle, turns(inner), "linalg_eigh_backward", "eigenvectors")
     if g_values is not None:
         middle = middle + op.diag_embed(build.convert(g_values, A.dtype))
     return [V @ middle @ adjoint(V)]
@@ -171,7 +173,7 @@ def eigh(A, UPLO: str = "L"):
     return _Eigh(*hermitian_primitive.apply(A, uplo=_checked_hermitian(A, UPLO)))
 
 
-_SQUARES = calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),))
+_SQUARES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),))
 
 
 @composite(names=["linalg.eigvalsh"], methods=[], out="same dtype", samples=_SQUARES)

@@ -14,11 +14,11 @@ from ..record import op, primitive
 from .matrices import diagonal
 
 
-def turns(inner: Traced) -> Traced | None:
+def turns(inner: Traced) -> Traced:
     """The imaginary parts of the diagonal: of V.mH @ gV how much a loss changes as the vectors turn
-    in the complex plane. None for real matrices.
+    in the complex plane.
     """
-    return op.imag(diagonal(inner)) if inner.dtype.is_complex else None
+    return op.imag(diagonal(inner))
 
 
 def _check_turns(x: Any, turn: Any, message: str) -> Any:

@@ -18,12 +18,13 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Dim, composite, op, primitive
 from ..results import named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import fill_each, lapack, require_success
 from .matrices import (
     INFO,
     column,
     info_shape,
+    matrix_calls,
     require_same_dtype,
     require_square,
     same_batch,
@@ -154,6 +155,16 @@ def check_equation(name: str, A: Traced, B: Traced, left: bool) -> None:
         )
 
 
+def _of_batch(info: Traced, batch: tuple[Any, ...]) -> Traced:
+    """Reports on the matrices before their batch dims were broadcast."""
+    for _ in range(info.ndim - len(batch)):
+        info = op.select(info, 0, 0) if info.shape[0] else build.full(info.shape[1:], 0, INFO)
+    for dim, size in enumerate(batch):
+        if size == 1 and info.shape[dim] > 1:
+            info = build.slice_(info, dim, 0, 1, 1)
+    return info if same_shape(info.shape, batch) else build.full(batch, 0, INFO)
+
+
 def _solve(name: str, A: Traced, B: Traced, left: bool, required: bool) -> tuple[Traced, Traced]:
     require_square(name, A)
     require_same_dtype(name, A, B)
@@ -169,14 +180,16 @@ def _solve(name: str, A: Traced, B: Traced, left: bool, required: bool) -> tuple
     check_equation(name, A, B, left)
     if not left:
         A, B = transposed(A), transposed(B)
+    batch = tuple(A.shape[:-2])
     A, B = same_batch(name, A, B)
     X, info = solve_primitive.apply(A, B, name=name if required else None)
+    info = _of_batch(info, batch)
     if vectors:
         X = build.drop_dims(X, (X.ndim - 1,))
     return X if left else transposed(X), info
 
 
-_SOLVE_SAMPLES = calls(
+_SOLVE_SAMPLES = matrix_calls(
     (Draw((3, 3)), Draw((3, 2))),
     (Draw((2, 3, 3)), Draw((2, 3))),
     (Draw((3, 3)), Draw((3,))),
@@ -222,7 +235,7 @@ def solve_ex(A, B, *, left: bool = True, check_errors: bool = False):
 
 # ---------------------------------------------------------------- inverses
 
-_INVERSE_SAMPLES = calls(
+_INVERSE_SAMPLES = matrix_calls(
     (Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),)
 )
 
@@ -268,7 +281,7 @@ def inv_ex(A, *, check_errors: bool = False):
     names=["linalg.tensorinv"],
     methods=[],
     out="same dtype",
-    samples=calls((Draw((4, 2, 2)), 1), (Draw((2, 2, 2, 2)),)),
+    samples=matrix_calls((Draw((4, 2, 2)), 1), (Draw((2, 2, 2, 2)),)),
 )
 def tensorinv(A, ind: int = 2):
     """The inverse with respect to ``tensordot(A, B, ind)``: of the matrix that the first ``ind``
@@ -290,7 +303,7 @@ def tensorinv(A, ind: int = 2):
     names=["linalg.tensorsolve"],
     methods=[],
     out="same dtype",
-    samples=calls((Draw((2, 3, 6)), Draw((2, 3))), ((Draw((3, 2, 6)), Draw((2, 6)), (0,)))),
+    samples=matrix_calls((Draw((2, 3, 6)), Draw((2, 3))), ((Draw((3, 2, 6)), Draw((2, 6)), (0,)))),
 )
 def tensorsolve(A, B, dims: Dim = None):
     """X with ``tensordot(A, X, X.ndim) = B``. dims: dims of A that are moved to its end before."""

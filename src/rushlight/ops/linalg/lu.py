@@ -19,10 +19,18 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import NONE, Tensor, composite, op, primitive
 from ..results import named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import fill_each, lapack
 from .inverses import check_equation
-from .matrices import INFO, info_shape, require_matrices, require_same_dtype, same_batch, smaller
+from .matrices import (
+    INFO,
+    info_shape,
+    matrix_calls,
+    require_matrices,
+    require_same_dtype,
+    same_batch,
+    smaller,
+)
 from .triangular import substituted, substituted_right
 
 # ---------------------------------------------------------------- host steps
@@ -204,7 +212,7 @@ def _factored(name: str, A: Traced, pivot: bool) -> tuple[Traced, Traced, Traced
     return LU, pivots, info
 
 
-_SAMPLES = calls(
+_SAMPLES = matrix_calls(
     (Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((4, 3)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),)
 )
 _Factor, _FactorEx = (
@@ -249,12 +257,15 @@ def lu_factor_ex(A, *, pivot: bool = True, check_errors: bool = False):
     return _FactorEx(LU, pivots, info)
 
 
-@composite(names=["lu"], samples=_SAMPLES)
+_WithInfo = named("_lu_with_info", "LU", "pivots", "info")
+
+
+@composite(names=["lu"], out="same dtype", samples=_SAMPLES)
 def packed_lu(A, pivot: bool = True, get_infos: bool = False):
     """The LU decomposition as ``linalg.lu_factor`` gives it, or on request ``lu_factor_ex``."""
     LU, pivots, info = _factored("lu", A, pivot)
     if get_infos:
-        return LU, pivots, info
+        return _WithInfo(LU, pivots, info)
     return without_zero_pivots.apply(LU, info, name="lu"), pivots
 
 

@@ -13,9 +13,15 @@ from ...promotion import scalar_type_name
 from .. import build
 from ..linear_algebra import adjoint
 from ..record import op
+from ..samples import Samples, calls, only
 
 INFO = dtypes.int32
 _PRECISE = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
+
+
+def matrix_calls(*samples: Any) -> Samples:
+    """Sample calls for the dtypes that LAPACK has."""
+    return only(lambda dtype: dtype in _PRECISE, calls(*samples))
 
 
 def require_matrices(name: str, *tensors: Traced, kernel: str | None = None) -> None:

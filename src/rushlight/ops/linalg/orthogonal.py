@@ -22,11 +22,12 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .matrices import (
     column,
     diagonal,
     identity,
+    matrix_calls,
     require_matrices,
     require_same_dtype,
     smaller,
@@ -46,10 +47,8 @@ def _real_triangle(x: Traced) -> Traced:
 
 def _reduced_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
     (Q, R), (gQ, gR) = outputs, gradients
-    inner = None if gR is None else gR @ adjoint(R)
-    if gQ is not None:
-        turned = adjoint(Q) @ gQ
-        inner = -turned if inner is None else inner - turned
+    inner: Any = 0 if gR is None else gR @ adjoint(R)
+    inner = inner if gQ is None else inner - adjoint(Q) @ gQ
     half = op.triu(inner) - op.diag_embed(diagonal(inner)) * 0.5
     total = Q @ (half + adjoint(half))
     total = total if gQ is None else gQ + total
@@ -138,7 +137,7 @@ def qr_of(A: Traced, complete: bool = False) -> tuple[Traced, Traced]:
 
 
 _QR = named("linalg_qr", "Q", "R")
-_QR_SAMPLES = calls(
+_QR_SAMPLES = matrix_calls(
     (Draw((3, 3)),), (Draw((4, 3)),), (Draw((2, 3, 4)),), (Draw((4, 2)), "r"), (Draw((0, 3)),)
 )
 
@@ -179,7 +178,7 @@ def linalg_qr(A, mode: str = "reduced"):
 _OldQR = named("qr", "Q", "R")
 
 
-@composite(names=["qr"], out="same dtype", samples=calls((Draw((3, 3)),), (Draw((3, 4)),)))
+@composite(names=["qr"], out="same dtype", samples=matrix_calls((Draw((3, 3)),), (Draw((3, 4)),)))
 def qr(input: Tensor, some: bool = True):
     """The QR decomposition input = Q @ R; without ``some`` Q is square."""
     require_matrices("linalg.qr", input, kernel="geqrf_cpu")
@@ -219,7 +218,7 @@ _Geqrf = named("geqrf", "a", "tau")
 @composite(
     names=["geqrf"],
     out="same dtype",
-    samples=calls((Draw((3, 3)),), (Draw((4, 3)),), (Draw((2, 3, 4)),)),
+    samples=matrix_calls((Draw((3, 3)),), (Draw((4, 3)),), (Draw((2, 3, 4)),)),
 )
 def geqrf(input: Tensor):
     """The QR decomposition as LAPACK stores it: R on and above the diagonal of ``a``, below it the
@@ -273,7 +272,7 @@ def _reflected(A: Traced, tau: Traced, C: Traced, adjoined: bool) -> Traced:
     names=["linalg.householder_product", "orgqr"],
     methods=["orgqr"],
     out="same dtype",
-    samples=calls((Draw((4, 3)), Draw((3,), 0, 1)), (Draw((2, 3, 3)), Draw((2, 2), 0, 1))),
+    samples=matrix_calls((Draw((4, 3)), Draw((3,), 0, 1)), (Draw((2, 3, 3)), Draw((2, 2), 0, 1))),
 )
 def householder_product(input: Tensor, tau: Tensor):
     """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
@@ -300,7 +299,7 @@ def householder_product(input: Tensor, tau: Tensor):
 @composite(
     names=["ormqr"],
     out="same dtype",
-    samples=calls(
+    samples=matrix_calls(
         (Draw((4, 3)), Draw((3,), 0, 1), Draw((4, 2))),
         ((Draw((4, 3)), Draw((3,), 0, 1), Draw((2, 4))), {"left": False, "transpose": True}),
     ),

@@ -21,11 +21,11 @@ from .. import build
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Operand, Selector, composite, op, primitive
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import adjoint_arrays
 from .eigen import decompose_hermitian, values_of
 from .inverses import inverse_primitive
-from .matrices import column, require_matrices, require_square
+from .matrices import column, matrix_calls, require_matrices, require_square
 from .singular_values import decompose, svdvals_of
 
 
@@ -117,7 +117,9 @@ def _pinv(A: Traced, atol: Any, rtol: Any, hermitian: bool) -> Traced:
     return pinv_of(A, atol, rtol, hermitian)
 
 
-_PINV_SAMPLES = calls((Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((0, 3)),), (Draw((4, 2)), 0.1))
+_PINV_SAMPLES = matrix_calls(
+    (Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((0, 3)),), (Draw((4, 2)), 0.1)
+)
 
 
 @composite(names=["linalg.pinv"], methods=[], out="same dtype", samples=_PINV_SAMPLES)
@@ -169,7 +171,7 @@ def pinverse(input, rcond: Operand = 1e-15):
     names=["linalg.matrix_rank"],
     methods=[],
     out="same dtype",
-    samples=calls(
+    samples=matrix_calls(
         (Draw((3, 3)),),
         (Draw((2, 3, 4)), 3.0),
         ((Draw((3, 3)),), {"hermitian": True}),
@@ -224,7 +226,7 @@ _INF = float("inf")
     names=["linalg.cond"],
     methods=[],
     out="same dtype",
-    samples=calls(
+    samples=matrix_calls(
         (Draw((3, 3)),),
         (Draw((2, 3, 4)), -2),
         (Draw((3, 3)), 1),

@@ -17,13 +17,14 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import LinAlgError, named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import are_finite
 from .gauge import require_invariance, turns
 from .matrices import (
     column,
     diagonal,
     hermitian_part,
+    matrix_calls,
     require_matrices,
     row,
     skew_part,
@@ -41,12 +42,11 @@ def decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
             "non-finite values; look for NaN in it"
         )
     finite = are_finite(A)
-    safe = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
+    safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
     try:
-        results = numpy.linalg.svd(safe, full, vectors)
+        results = tuple(numpy.linalg.svd(safe, full)) if vectors else (numpy.linalg.svdvals(safe),)
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(f"{name}: The algorithm failed to converge ({error})") from None
-    results = tuple(results) if vectors else (results,)
     if not finite.all():
         for result in results:
             result[~finite] = numpy.nan
@@ -79,6 +79,29 @@ def _thin(U: Traced, S: Traced, Vh: Traced) -> tuple[Traced, Traced]:
     return build.slice_(U, U.ndim - 1, 0, 1, k), build.slice_(Vh, Vh.ndim - 2, 0, 1, k)
 
 
+def _inner_gradient(U: Traced, S: Traced, Vh: Traced, gU: Any, gV: Any) -> Traced:
+    """What stands between U and V.mH in the gradient of A, for the singular vectors' gradients."""
+    values, gaps = (build.convert(x, U.dtype) for x in (S, _inverse_gaps(S)))
+    left, right = (
+        None if gU is None else adjoint(U) @ gU,
+        None if gV is None else Vh @ gV,
+    )
+    terms = []
+    if left is not None:
+        terms.append((skew_part(left) * gaps) * row(values))
+    if right is not None:
+        terms.append((skew_part(right) * gaps) * column(values))
+    middle = terms[0] if len(terms) == 1 else terms[0] + terms[1]
+    if not U.dtype.is_complex:
+        return middle
+    zero = build.zeros_like(S)
+    left_turn = zero if left is None else turns(left)
+    right_turn = zero if right is None else turns(right)
+    middle = require_invariance(middle, left_turn + right_turn, "svd_backward", "singular vectors")
+    turn = (left_turn - right_turn) / (2 * S)
+    return middle + op.diag_embed(build.convert(turn, U.dtype) * 1j)
+
+
 def _svd_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
     (A,), (U, S, Vh), (gU, gS, gVh) = inputs, outputs, gradients
     U, Vh = _thin(U, S, Vh)
@@ -87,32 +110,16 @@ def _svd_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list
     gV = None if gVh is None else adjoint(build.slice_(gVh, gVh.ndim - 2, 0, 1, k))
     if gU is None and gV is None:
         return [(U * row(build.convert(gS, A.dtype))) @ Vh]
-    values, gaps = (build.convert(x, A.dtype) for x in (S, _inverse_gaps(S)))
-    middle = turn = None
-    if gU is not None:
-        inner = adjoint(U) @ gU
-        middle = (skew_part(inner) * gaps) * row(values)
-        turn = turns(inner)
-    if gV is not None:
-        inner = Vh @ gV
-        term = (skew_part(inner) * gaps) * column(values)
-        middle = term if middle is None else middle + term
-        if A.dtype.is_complex:
-            turn = -turns(inner) if turn is None else turn - turns(inner)
-            total = turns(inner) if gU is None else turns(adjoint(U) @ gU) + turns(inner)
-            middle = require_invariance(middle, total, "svd_backward", "singular vectors")
-    elif A.dtype.is_complex:
-        middle = require_invariance(middle, turn, "svd_backward", "singular vectors")
-    if A.dtype.is_complex:
-        middle = middle + op.diag_embed(build.convert(turn / (2 * S), A.dtype) * 1j)
+    middle = _inner_gradient(U, S, Vh, gU, gV)
     if gS is not None:
         middle = middle + op.diag_embed(build.convert(gS, A.dtype))
     result = U @ middle @ Vh
+    values = row(build.convert(S, A.dtype))
     if gU is not None and A.shape[-2] > k:
-        scaled = gU / row(values)
+        scaled = gU / values
         result = result + (scaled - U @ (adjoint(U) @ scaled)) @ Vh
     if gV is not None and A.shape[-1] > k:
-        scaled = gV / row(values)
+        scaled = gV / values
         result = result + U @ adjoint(scaled - adjoint(Vh) @ (Vh @ scaled))
     return [result]
 
@@ -196,7 +203,7 @@ def values_primitive(A, name):
 # ---------------------------------------------------------------- operators
 
 _LinalgSVD, _SVD = named("linalg_svd", "U", "S", "Vh"), named("svd", "U", "S", "V")
-_VALUE_SAMPLES = calls(
+_VALUE_SAMPLES = matrix_calls(
     (Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),), (Draw((0, 3)),)
 )
 

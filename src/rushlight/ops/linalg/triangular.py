@@ -16,10 +16,17 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import named
-from ..samples import Draw, calls
+from ..samples import Draw
 from .arrays import fill_each
 from .inverses import check_equation
-from .matrices import require_matrices, require_same_dtype, require_square, same_batch, transposed
+from .matrices import (
+    matrix_calls,
+    require_matrices,
+    require_same_dtype,
+    require_square,
+    same_batch,
+    transposed,
+)
 
 
 def _substitute_arrays(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
@@ -86,7 +93,7 @@ def substituted_right(A: Traced, B: Traced, upper: bool, unitriangular: bool = F
     names=["linalg.solve_triangular"],
     methods=[],
     out="same dtype",
-    samples=calls(
+    samples=matrix_calls(
         ((Draw((3, 3), 1, 4), Draw((3, 2))), {"upper": True}),
         ((Draw((2, 3, 3), 1, 4), Draw((3, 2))), {"upper": False, "unitriangular": True}),
         ((Draw((3, 3), 1, 4), Draw((2, 3))), {"upper": True, "left": False}),
@@ -127,7 +134,7 @@ _TriangularSolve = named("triangular_solve", "solution", "cloned_coefficient")
 @composite(
     names=["triangular_solve"],
     out="same dtype",
-    samples=calls(
+    samples=matrix_calls(
         (Draw((3, 2)), Draw((3, 3), 1, 4)),
         ((Draw((2, 3, 2)), Draw((3, 3), 1, 4)), {"upper": False, "transpose": True}),
     ),
