@@ -2058,7 +2058,13 @@ def lt(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def lt_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input < other."""
 
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+def lu(
+    A: Tensor,
+    pivot: _bool = True,
+    get_infos: _bool = False,
+    *,
+    out: Any = None,
+) -> tuple[Tensor, ...]:
     """The LU decomposition as ``linalg.lu_factor`` gives it, or on request ``lu_factor_ex``."""
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
