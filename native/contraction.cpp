@@ -120,9 +120,11 @@ bool read_directly(ContractionLaunch &launch, int64_t item) {
   return true;
 }
 
-// Packed rows follow whichever innermost dim gives the longer runs of neighbours in b.
+// Packed rows follow whichever innermost dim gives the longer runs of neighbours, or of every other item, in b.
 bool packs_turned(const ContractionLaunch &launch, int64_t item) {
-  auto run = [&](int64_t size, int64_t stride) { return stride == item ? 4 * size : size; };
+  auto run = [&](int64_t size, int64_t stride) {
+    return stride == item ? 4 * size : stride == 2 * item && item == 4 ? 3 * size : size;
+  };
   return run(launch.inner.back().size, launch.inner.back().right) >
          run(launch.columns.back().size, launch.columns.back().left);
 }

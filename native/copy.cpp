@@ -32,12 +32,15 @@ template <int64_t Item> inline void copy_item(char *to, const char *from) {
   std::memcpy(to, &value, Item);
 }
 
-// Rows of 16 to 128 bytes, for which a call of memcpy would take longer than the copy: the last step overlaps.
-void copy_short_rows(int64_t item, Dim outer, Dim inner, char *to, const char *from) {
-  const int64_t bytes = inner.size * item, last = bytes - 16;
+// Rows of 4 to 128 bytes, for which a call of memcpy would take longer than the copy: the last step overlaps.
+template <int64_t Step> void copy_short_row(int64_t bytes, char *to, const char *from) {
+  const int64_t last = bytes - Step;
+  for (int64_t at = 0; at < last; at += Step) copy_item<Step>(to + at, from + at);
+  copy_item<Step>(to + last, from + last);
+}
+template <int64_t Step> void copy_short_rows(int64_t item, Dim outer, Dim inner, char *to, const char *from) {
   for (int64_t i = 0; i < outer.size; ++i, to += outer.to, from += outer.from) {
-    for (int64_t at = 0; at < last; at += 16) copy_item<16>(to + at, from + at);
-    copy_item<16>(to + last, from + last);
+    copy_short_row<Step>(inner.size * item, to, from);
   }
 }
 
@@ -47,12 +50,28 @@ void copy_rows_contiguous(int64_t item, Dim outer, Dim inner, char *to, const ch
   }
 }
 
+// Every other 4-byte item of at least four, four at a time; the last step overlaps and reads no further than the items.
+inline void gather_alternate(int64_t count, char *to, const char *from) {
+  using Four = int32_t __attribute__((vector_size(16)));
+  for (int64_t j = 0;;) {
+    Four first, second;
+    std::memcpy(&first, from + j * 8, sizeof first);
+    std::memcpy(&second, from + j * 8 + 12, sizeof second);
+    Four gathered = __builtin_shufflevector(first, second, 0, 2, 5, 7);
+    std::memcpy(to + j * 4, &gathered, sizeof gathered);
+    if (j == count - 4) return;
+    j = std::min(j + 4, count - 4);
+  }
+}
+
 template <int64_t Item> void copy_rows(int64_t, Dim outer, Dim inner, char *to, const char *from) {
   for (int64_t i = 0; i < outer.size; ++i, to += outer.to, from += outer.from) {
     if (inner.to == Item && inner.from == 0) {
       Bytes<Item> value;
       std::memcpy(&value, from, Item);
       for (int64_t j = 0; j < inner.size; ++j) std::memcpy(to + j * Item, &value, Item);
+    } else if (Item == 4 && inner.to == 4 && inner.from == 8 && inner.size >= 4) {
+      gather_alternate(inner.size, to, from);
     } else if (inner.to == Item) {
       for (int64_t j = 0; j < inner.size; ++j) copy_item<Item>(to + j * Item, from + j * inner.from);
     } else {
@@ -131,7 +150,8 @@ template <int64_t Item> InnerCopy choose_for_item(bool transposed) {
 InnerCopy choose(int64_t item, Dim inner, bool transposed) {
   if (inner.to == item && inner.from == item) {
     const int64_t bytes = inner.size * item;
-    return bytes >= 16 && bytes <= 128 ? copy_short_rows : copy_rows_contiguous;
+    if (bytes < 4 || bytes > 128) return copy_rows_contiguous;
+    return bytes >= 16 ? copy_short_rows<16> : bytes >= 8 ? copy_short_rows<8> : copy_short_rows<4>;
   }
   switch (item) {
     case 1: return choose_for_item<1>(transposed);

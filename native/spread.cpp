@@ -6,6 +6,7 @@
 #include "contraction.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace rushlight {
 namespace {
@@ -17,7 +18,10 @@ constexpr int64_t kColumns = 1024;    // columns per piece
 
 // ---------------------------------------------------------------- adding
 
-template <typename T> void add_row(char *to, const char *from, int64_t count, int64_t stride) {
+typedef float FloatLanes __attribute__((vector_size(16)));
+typedef double DoubleLanes __attribute__((vector_size(16)));
+
+template <typename T> inline void add_row(char *to, const char *from, int64_t count, int64_t stride) {
   auto add = [](char *place, const char *value) {
     T a, b;
     std::memcpy(&a, place, sizeof a);
@@ -25,10 +29,21 @@ template <typename T> void add_row(char *to, const char *from, int64_t count, in
     a += b;
     std::memcpy(place, &a, sizeof a);
   };
-  if (stride == sizeof(T)) {
-    for (int64_t i = 0; i < count; ++i) add(to + i * int64_t(sizeof(T)), from + i * int64_t(sizeof(T)));
+  constexpr int64_t item = sizeof(T);
+  if (stride == item) {
+    constexpr int64_t lanes = 16 / item;
+    using Lanes = std::conditional_t<sizeof(T) == 4, FloatLanes, DoubleLanes>;
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      Lanes a, b;
+      std::memcpy(&a, to + i * item, sizeof a);
+      std::memcpy(&b, from + i * item, sizeof b);
+      a += b;
+      std::memcpy(to + i * item, &a, sizeof a);
+    }
+    for (; i < count; ++i) add(to + i * item, from + i * item);
   } else {
-    for (int64_t i = 0; i < count; ++i) add(to + i * stride, from + i * int64_t(sizeof(T)));
+    for (int64_t i = 0; i < count; ++i) add(to + i * stride, from + i * item);
   }
 }
 
@@ -37,18 +52,21 @@ struct Extent {
 };
 // Adds a contiguous innermost dim of `from` into `to`; `parts` real numbers are one element.
 template <typename T> void add_dims(const Extent *dims, size_t count, char *to, const char *from, int64_t parts) {
-  if (count == 1) {
-    if (parts == 1 || dims[0].to == parts * int64_t(sizeof(T))) {
-      add_row<T>(to, from, dims[0].size * parts, parts == 1 ? dims[0].to : int64_t(sizeof(T)));
-    } else {
-      for (int64_t i = 0; i < dims[0].size; ++i) {
-        add_row<T>(to + i * dims[0].to, from + i * dims[0].from, parts, sizeof(T));
-      }
+  if (count > 2) {
+    for (int64_t i = 0; i < dims[0].size; ++i) {
+      add_dims<T>(dims + 1, count - 1, to + i * dims[0].to, from + i * dims[0].from, parts);
     }
     return;
   }
-  for (int64_t i = 0; i < dims[0].size; ++i) {
-    add_dims<T>(dims + 1, count - 1, to + i * dims[0].to, from + i * dims[0].from, parts);
+  constexpr int64_t item = sizeof(T);
+  const Extent &row = dims[count - 1], outer = count == 2 ? dims[0] : Extent{1, 0, 0};
+  bool together = parts == 1 || row.to == parts * item;
+  for (int64_t i = 0; i < outer.size; ++i, to += outer.to, from += outer.from) {
+    if (together) {
+      add_row<T>(to, from, row.size * parts, parts == 1 ? row.to : item);
+    } else {
+      for (int64_t j = 0; j < row.size; ++j) add_row<T>(to + j * row.to, from + j * row.from, parts, item);
+    }
   }
 }
 
