@@ -34,6 +34,7 @@ class PlanParser {
     }
     parse_tape();
     parse_errors();
+    parse_warnings();
     return std::move(plan_);
   }
 
@@ -43,7 +44,8 @@ class PlanParser {
   void check_names() {
     static const char *names[] = {"constants", "sources", "program", "guards",  "scalar_guards",
                                   "inputs",    "buffers", "views",   "steps",   "outputs",
-                                  "result",    "mutated", "tape",    "errors",  "device", "requires_grad"};
+                                  "result",    "mutated", "tape",    "errors",  "device", "requires_grad",
+                                  "warnings"};
     PyObject *key, *value;
     for (Py_ssize_t position = 0; PyDict_Next(spec_, &position, &key, &value);) {
       bool known = false;
@@ -519,6 +521,16 @@ class PlanParser {
     }
   }
 
+  void parse_warnings() {
+    PyObject *warnings = field("warnings");
+    if (!warnings) return;
+    Items items(warnings, "warnings");
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!PyUnicode_Check(items[i])) fail(PyExc_TypeError, "Plan: a warning must be a string, not %R", items[i]);
+      plan_->warnings.push_back(Py_NewRef(items[i]));
+    }
+  }
+
   PyObject *spec_;
   std::unique_ptr<Plan> plan_;
 };
@@ -531,6 +543,7 @@ Plan::~Plan() {
     Py_DECREF(error.type);
     Py_DECREF(error.message);
   }
+  for (PyObject *message : warnings) Py_DECREF(message);
   Py_XDECREF(result);
   if (recipe) recipe_decref(recipe);
 }

@@ -178,6 +178,7 @@ struct Plan {
   std::vector<int> mutated;
   Recipe *recipe = nullptr;
   std::vector<StatusError> errors;
+  std::vector<PyObject *> warnings;  // messages, given to "show_warning" before each run
   int scalar_words = 0, ints = 0;  // what a call must provide at least
   int slots() const { return int(constants.size() + sources.size() + program.size()); }
 };

@@ -409,6 +409,9 @@ PyObject *replay_simple(Instance *instance, const Call &call, const char *name) 
 }  // namespace
 
 PyObject *replay(Instance *instance, const Call &call, const char *name) {
+  for (PyObject *message : instance->plan->warnings) {
+    if (!Reference(call_registered("show_warning", &message, 1))) return nullptr;
+  }
   const bool leaf = instance->plan->requires_grad;
   PyObject *result = instance->simple ? replay_simple(instance, call, name) : Replay(instance, call, name).run();
   if (!leaf || !result) return result;

@@ -189,6 +189,8 @@ def build(job: Job) -> Any:
     fields["device"] = 1 if job.call.device == "meta" else -1
     fields["requires_grad"] = job.call.leaf
     fields["errors"] = {1: (IndexOutOfRange, f"{job.name}(): an index is out of bounds")}
+    if job.graph.warnings:
+        fields["warnings"] = job.graph.warnings
     if saved is not None:
         fields["tape"] = tape(job, saved, lowering, dict(zip(hidden, legalizer.kept)))
     fields = lowering.finish(fields)

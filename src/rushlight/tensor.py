@@ -11,7 +11,7 @@ from . import _core, dtypes
 from ._core import Tensor
 from .device import cpu, meta
 from .formats import channels_last, channels_last_3d, contiguous_format
-from .graph.trace import Traced
+from .graph.trace import Traced, show_warning
 from .operators import record_operator
 from .ops import subscripts
 from .ops.complex import from_imag, from_real, real_copy
@@ -185,6 +185,7 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
     for format in (contiguous_format, channels_last, channels_last_3d):
         _core.register(format.name, format)
     _core.register("OutOfMemoryError", OutOfMemoryError)
+    _core.register("show_warning", show_warning)
     _core.set_parameter_type(Parameter)
     done: set[int] = set()
     for record in [*FUNCTIONS.values(), *METHODS.values(), *COMPOSITES.values()]:

@@ -70,6 +70,7 @@ class Graph:
     ``regions``: the calls of composites that carry a derivative of their own.
     ``mutations`` maps a position in ``inputs`` to a position in ``outputs``: that output is the
     input's new content.
+    ``warnings``: messages for users, at each call.
     """
 
     environment: ShapeEnvironment
@@ -79,6 +80,7 @@ class Graph:
     mutations: dict[int, int] = field(default_factory=dict)
     scalar_guards: list[tuple[str, Value, Any]] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def values(self) -> Iterator[Value]:
         yield from self.inputs

@@ -317,7 +317,18 @@ def user_source() -> tuple[str, int] | None:
 
 
 def warn_user(message: str) -> None:
-    """A UserWarning at the line that called the operator being traced."""
+    """A UserWarning at the line that called the operator that runs; of one that is being traced at
+    each call of the plan that comes out.
+    """
+    for context in reversed(_active.stack):
+        if isinstance(context, GraphContext):
+            context.graph.warnings.append(message)
+            return
+    show_warning(message)
+
+
+def show_warning(message: str) -> None:
+    """A UserWarning at the innermost line outside this package."""
     filename, line = user_source() or ("<unknown>", 1)
     warnings.warn_explicit(message, UserWarning, filename, line)
 

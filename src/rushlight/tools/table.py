@@ -6,7 +6,6 @@ its sample calls.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,11 +44,10 @@ def calls(record: Record, dtype: DType) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 def trace(record: Record, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What a call gives, traced; its warnings are for users' calls."""
+    """What a call gives, traced."""
     tracer = CallTracer()
     mapped, named = record.map_arguments(args, kwargs, tracer.tensor, tracer.number, tracer.size)
-    with tracer.context.active(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with tracer.context.active():
         return record.trace(*mapped, **named)
 
 
