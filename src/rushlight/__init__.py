@@ -11,7 +11,7 @@ import math as _math
 import sys as _sys
 from types import ModuleType as _ModuleType
 
-from . import _core, dtypes, linalg, nn, return_types, signal
+from . import _core, dtypes, linalg, masked, nn, return_types, signal
 from ._core import Size, Tensor
 from .autograd import (
     enable_grad,

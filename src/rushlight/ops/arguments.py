@@ -62,6 +62,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Operand": (_is_operand, "Tensor or a number"),
     "Mutated": (is_tensor, "Tensor"),
     "Tensors": (_is_operands, "tuple of Tensors"),
+    "Operands": (_is_operands, "Tensor or tuple of numbers"),
     "MutatedTensors": (_is_operands, "tuple of Tensors"),
     "float": (_is_operand, "float"),
     "int": (_is_int, "int"),

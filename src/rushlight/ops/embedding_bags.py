@@ -64,16 +64,22 @@ def _check_dtypes(input: Traced, weight: Traced, offsets: Any, sample_weights: A
 
 def _bags_of(offsets: Traced, count: Any, bags: Any) -> Traced:
     """The number of the bag that each of ``count`` indices lies in: how many begin before."""
-    ends = (0, count)
+    first = build.slice_(offsets, 0, 0, 1, 1)
     first = require_range(
-        build.slice_(offsets, 0, 0, 1, 1),
+        first,
         0,
         0,
         "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to "
         "start from position 0",
     )
-    rest = build.slice_(offsets, 0, 1, 1, offsets.shape[0] - 1)
-    offsets = op.minimum(op.maximum(op.cat([first, rest]), ends[0]), ends[1])
+    outside = require_range(
+        build.convert((offsets < 0) | (offsets > count), build.INT64),
+        0,
+        0,
+        "embedding_bag: offsets can not be negative or greater than the number of indices",
+    )
+    rest = build.slice_(offsets - outside, 0, 1, 1, offsets.shape[0] - 1)
+    offsets = op.cat([first, rest])
     ones = build.full(offsets.shape, 1, build.INT64)
     zeros = build.full((count + 1, 1), 0, build.INT64)
     begun = op.cumsum(_add_rows(zeros, offsets, build.insert_dim(ones, 1)), 0)

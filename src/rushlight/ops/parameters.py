@@ -24,6 +24,7 @@ _MODES = {
     "Tensor": "T",
     "Operand": "T",
     "Tensors": "T",
+    "Operands": "T",
     "Mutated": "T!",
     "MutatedTensors": "T!",
     "Size": "Z",

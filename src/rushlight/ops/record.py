@@ -60,6 +60,7 @@ Tensor: TypeAlias = Any
 Operand: TypeAlias = Any
 Mutated: TypeAlias = Any
 Tensors: TypeAlias = Any
+Operands: TypeAlias = Any  # a tensor, or a list of numbers
 MutatedTensors: TypeAlias = Any
 Selector: TypeAlias = Any
 Generator: TypeAlias = Any

@@ -44,9 +44,12 @@ _NAN = float("nan")
 # ---------------------------------------------------------------- checks of values
 
 
-def _check_range(x: Any, low: Any, high: Any, message: str) -> Any:
+_ERRORS = {kind.__name__: kind for kind in (RuntimeError, ValueError)}
+
+
+def _check_range(x: Any, low: Any, high: Any, message: str, error: str) -> Any:
     if x.size and not ((x >= low) & (x <= high)).all():
-        raise RuntimeError(message)
+        raise _ERRORS[error](message)
     return x
 
 
@@ -56,13 +59,15 @@ def _check_range(x: Any, low: Any, high: Any, message: str) -> Any:
     derivative=lambda out, x: 1,
     reference=_check_range,
 )
-def within_primitive(x, low, high, message):
-    """x itself; RuntimeError if an element is not from low to high."""
+def within_primitive(x, low, high, message, error):
+    """x itself; an error if an element is not from low to high."""
 
 
-def require_range(x: Traced, low: Any, high: Any, message: str) -> Traced:
-    """x itself; RuntimeError if an element is not from low to high when the plan runs."""
-    return within_primitive.apply(x, low=low, high=high, message=message)
+def require_range(
+    x: Traced, low: Any, high: Any, message: str, error: type[Exception] = RuntimeError
+) -> Traced:
+    """x itself; an error if an element is not from low to high when the plan runs."""
+    return within_primitive.apply(x, low=low, high=high, message=message, error=error.__name__)
 
 
 # ---------------------------------------------------------------- mean and median

@@ -46,6 +46,7 @@ _BY_ANNOTATION = {
     "Tensor": "Tensor",
     "Mutated": "Tensor",
     "Tensors": "Sequence[Tensor]",
+    "Operands": "Tensor | Sequence[complex]",
     "MutatedTensors": "Sequence[Tensor]",
     "Selector": "Any",
     "Generator": "_Generator",
