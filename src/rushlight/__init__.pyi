@@ -21,10 +21,12 @@ from . import debug as debug
 from . import dlpack as dlpack
 from . import dtypes as dtypes
 from . import factories as factories
+from . import fft as fft
 from . import func as func
 from . import inplace_views as inplace_views
 from . import inspection as inspection
 from . import linalg as linalg
+from . import masked as masked
 from . import nn as nn
 from . import node_names as node_names
 from . import operators as operators
@@ -1839,6 +1841,30 @@ def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
 def isreal(input: Tensor) -> Tensor:
     """Whether the imaginary part is zero."""
 
+def istft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | _Number | None = None,
+    center: _bool = True,
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    length: _int | None = None,
+    return_complex: _bool = False,
+) -> Tensor:
+    """The signal of which stft gives the transforms: the one that is nearest in the mean.
+
+    Args:
+        input: ``[frequencies, parts]`` or ``[batch, frequencies, parts]``.
+        n_fft, hop_length, win_length, window, center, normalized, onesided: as in ``stft``.
+        length: of the signal; None: as far as the parts reach.
+        return_complex: whether the signal is complex; onesided is False then.
+
+    Returns:
+        ``[time]`` or ``[batch, time]``.
+    """
+
 def kaiser_window(
     window_length: _int,
     periodic: _bool = True,
@@ -3064,6 +3090,39 @@ def std_mean(
     correction: Any = None,
 ) -> tuple[Tensor, ...]:
     """The standard deviation and the mean."""
+
+def stft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | _Number | None = None,
+    center: _bool = True,
+    pad_mode: str = 'reflect',
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    return_complex: _bool | None = None,
+    align_to_window: _bool | None = None,
+) -> Tensor:
+    """The Fourier transforms of overlapping parts of a signal, each multiplied by a window.
+
+    Args:
+        input: ``[time]`` or ``[batch, time]``.
+        n_fft: how many elements a part has.
+        hop_length: the distance of neighbouring parts; None: ``n_fft // 4``.
+        win_length: the size of the window; None: n_fft.
+        window: by what parts are multiplied, in their middle; None: ones.
+        center: whether ``n_fft // 2`` elements are added at both ends first.
+        pad_mode: how; see ``nn.functional.pad``.
+        normalized: whether results are divided by the root of n_fft.
+        onesided: only the first half of each spectrum; None: for real numbers.
+        return_complex: False: real and imaginary parts along a new last dim.
+        align_to_window: without center, whether the window of the first part, rather than the part,
+            begins at time 0.
+
+    Returns:
+        ``[batch, frequencies, parts]``.
+    """
 
 def sub(
     input: Tensor | _Number,

@@ -1026,6 +1026,29 @@ class Tensor:
         """Whether the elements are infinite."""
     def isreal(self) -> Tensor:
         """Whether the imaginary part is zero."""
+    def istft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | _Number | None = None,
+        center: _bool = True,
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        length: _int | None = None,
+        return_complex: _bool = False,
+    ) -> Tensor:
+        """The signal of which stft gives the transforms: the one that is nearest in the mean.
+
+        Args:
+            input: ``[frequencies, parts]`` or ``[batch, frequencies, parts]``.
+            n_fft, hop_length, win_length, window, center, normalized, onesided: as in ``stft``.
+            length: of the signal; None: as far as the parts reach.
+            return_complex: whether the signal is complex; onesided is False then.
+
+        Returns:
+            ``[time]`` or ``[batch, time]``.
+        """
     def item(self) -> Any:
         """The only element as a Python number."""
     @property
@@ -1732,6 +1755,38 @@ class Tensor:
         correction: Any = None,
     ) -> tuple[Tensor, ...]:
         """The standard deviation and the mean."""
+    def stft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | _Number | None = None,
+        center: _bool = True,
+        pad_mode: str = 'reflect',
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        return_complex: _bool | None = None,
+        align_to_window: _bool | None = None,
+    ) -> Tensor:
+        """The Fourier transforms of overlapping parts of a signal, each multiplied by a window.
+
+        Args:
+            input: ``[time]`` or ``[batch, time]``.
+            n_fft: how many elements a part has.
+            hop_length: the distance of neighbouring parts; None: ``n_fft // 4``.
+            win_length: the size of the window; None: n_fft.
+            window: by what parts are multiplied, in their middle; None: ones.
+            center: whether ``n_fft // 2`` elements are added at both ends first.
+            pad_mode: how; see ``nn.functional.pad``.
+            normalized: whether results are divided by the root of n_fft.
+            onesided: only the first half of each spectrum; None: for real numbers.
+            return_complex: False: real and imaginary parts along a new last dim.
+            align_to_window: without center, whether the window of the first part, rather than the part,
+                begins at time 0.
+
+        Returns:
+            ``[batch, frequencies, parts]``.
+        """
     def storage(self) -> Any:
         """The storage as elements of the tensor's dtype, for older programs."""
     def storage_offset(self) -> _int:

@@ -394,6 +394,34 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log-likelihood of targets (classes or probabilities) under softmax(input)."""
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[complex],
+    target_lengths: Tensor | Sequence[complex],
+    blank: _int = 0,
+    reduction: str = 'mean',
+    zero_infinity: _bool = False,
+) -> Tensor:
+    """Minus the log-probability of targets under all ways to align them to a longer sequence.
+
+    As in PyTorch, the gradient is that by the logits from which log_softmax made log_probs, so it
+    is right for log-probabilities that are normalised.
+
+    Args:
+        log_probs: ``[time, batch, classes]`` or ``[time, classes]``.
+        targets: classes: ``[batch, most]``, or all targets one after the other.
+        input_lengths: how many times count, for each element of the batch.
+        target_lengths: the lengths of the targets.
+        blank: the class that stands for no label.
+        reduction: "none", "sum", or "mean" of the losses, each divided by its target's length.
+        zero_infinity: whether infinite losses, where a target is too long, and their gradients
+            count as zero.
+
+    Returns:
+        ``[batch]`` or a scalar.
+    """
+
 def dropout(
     input: Tensor | _Number,
     p: Tensor | _Number = 0.5,
@@ -496,6 +524,64 @@ def fold(
     stride: _int | Sequence[_int] | None = 1,
 ) -> Tensor:
     """Columns added up where unfold takes them from: its transpose."""
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    output_size: _int | Sequence[_int] | None = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | _Number | None = None,
+) -> Tensor:
+    """The largest element of each of output_size windows over the last 2 dims, which lie at pseudo-random places.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        output_size: how many windows lie along each dim.
+        output_ratio: if that is None, how many as a share of the input's size.
+        return_indices: whether the elements' numbers in these dims are returned too.
+        _random_samples: numbers in [0, 1) that decide the places: ``[batch, channels, 2]``.
+    """
+
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    output_size: _int | Sequence[_int] | None = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | _Number | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 2 dims, and its number in these dims."""
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    output_size: _int | Sequence[_int] | None = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | _Number | None = None,
+) -> Tensor:
+    """The largest element of each of output_size windows over the last 3 dims, which lie at pseudo-random places.
+
+    Args:
+        input: ``[batch, channels, *sizes]``, or without the batch.
+        kernel_size: of the windows.
+        output_size: how many windows lie along each dim.
+        output_ratio: if that is None, how many as a share of the input's size.
+        return_indices: whether the elements' numbers in these dims are returned too.
+        _random_samples: numbers in [0, 1) that decide the places: ``[batch, channels, 3]``.
+    """
+
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int] | None,
+    output_size: _int | Sequence[_int] | None = None,
+    output_ratio: Any = None,
+    return_indices: _bool = False,
+    _random_samples: Tensor | _Number | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of each of output_size windows over the last 3 dims, and its number in these dims."""
 
 def gaussian_nll_loss(
     input: Tensor | _Number,
@@ -680,6 +766,32 @@ def linear(
     out: Any = None,
 ) -> Tensor:
     """input @ weight.T + bias"""
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | _Number | None = None,
+    weight: Tensor | _Number | None = None,
+    reduction: str = 'mean',
+    ignore_index: _int | None = None,
+    label_smoothing: Tensor | _Number = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """``cross_entropy(linear(input, linear_weight, linear_bias), target)``.
+
+    Args:
+        input: ``[batch, in]`` or ``[in]``.
+        linear_weight: ``[classes, *out, in]``.
+        target: classes ``[batch, *out]`` or probabilities ``[batch, classes, *out]``.
+        linear_bias: ``[classes, *out]`` or None.
+        weight: a weight for each class.
+        reduction: "none", "mean" or "sum".
+        ignore_index: a class that does not count; None: -100.
+        label_smoothing: the share of the target that all classes have in common.
+        options: how PyTorch divides the work; no effect here.
+    """
 
 def local_response_norm(
     input: Tensor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import dtypes
 from ..layout import numel
 from . import build
 from .record import Tensor, composite, op
@@ -68,6 +69,8 @@ def _check(input1, input2, weight, bias) -> None:
             f"bilinear(): bias size does not match weight size: got {list(bias.shape)} but "
             f"expected [{weight.shape[0]}]"
         )
+    if weight.dtype is dtypes.bool:
+        raise NotImplementedError("\"bilinear\" not implemented for 'Bool'")
     operands = (input1, input2, weight) if bias is None else (input1, input2, weight, bias)
     if len({x.dtype for x in operands}) > 1:
         raise RuntimeError(

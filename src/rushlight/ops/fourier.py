@@ -267,7 +267,7 @@ _NORM_TEXT = """norm: "backward" (or None) divides the inverse transform by the 
 
 
 def _is_single(dtype: Any) -> bool:
-    return dtype.itemsize > (4 if dtype.is_complex else 2) or dtype.is_integral
+    return dtype.is_differentiable and dtype.itemsize > (4 if dtype.is_complex else 2)
 
 
 def _samples(real: bool, *all_calls: Any) -> Samples:

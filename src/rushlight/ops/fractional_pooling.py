@@ -172,7 +172,7 @@ def _fractional(rank: int) -> tuple[Any, Any]:
         lambda dtype: iter(
             [
                 ((Draw((2, 3, *sizes)), 2, 3), {"_random_samples": uniform}),
-                ((Draw((2, 3, *sizes)), 2), {"output_ratio": 0.6, "_random_samples": uniform}),
+                ((Draw((2, 3, *sizes)), 2), {"output_ratio": (0.6,) * rank, "_random_samples": uniform}),
             ]
         ),
     )

@@ -14,7 +14,7 @@ from . import build
 from .host_kinds import HostAlong
 from .kinds import Scan
 from .record import NONE, Tensor, composite, op, primitive
-from .reductions import accumulation_dtype
+from .reductions import scan_dtype
 from .samples import Draw, calls, with_dim
 from .shapes import flip_primitive
 from .sorting import at_places, refuse, sort_keys, values_indices
@@ -132,7 +132,7 @@ def _samples(dtype: DType) -> Any:
 @composite(names=["cumprod"], inplace=True, out=True, samples=_samples)
 def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None):
     """The running product along dim."""
-    input = build.convert(input, accumulation_dtype(input, dtype, "cumprod"))
+    input = build.convert(input, scan_dtype(input, dtype, "cumprod"))
     dim = normalize_dim(dim, input.ndim)
     return cumprod_primitive.apply(input, dim=dim) if input.ndim else input
 

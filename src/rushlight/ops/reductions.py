@@ -107,6 +107,14 @@ def accumulation_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
     return dtypes.int64 if input.dtype.is_integral else input.dtype
 
 
+def scan_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
+    """As ``accumulation_dtype``; running results are no bools."""
+    dtype = accumulation_dtype(input, dtype, name)
+    if dtype is dtypes.bool:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+    return dtype
+
+
 _REDUCE_SAMPLES = calls(
     (Draw((3, 4)),),
     (Draw(()),),

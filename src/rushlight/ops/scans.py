@@ -11,7 +11,7 @@ from ..layout import normalize_dim
 from . import build
 from .kinds import Scan
 from .record import Tensor, composite, primitive
-from .reductions import accumulation_dtype
+from .reductions import scan_dtype
 from .samples import Draw, with_dim
 from .shapes import flip_primitive
 
@@ -43,6 +43,6 @@ def _samples(dtype: DType) -> Any:
 @composite(names=["cumsum"], inplace=True, out=True, samples=_samples, onnx="CumSum")
 def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None):
     """The running sum along dim."""
-    input = build.convert(input, accumulation_dtype(input, dtype, "cumsum"))
+    input = build.convert(input, scan_dtype(input, dtype, "cumsum"))
     dim = normalize_dim(dim, input.ndim)
     return cumsum_primitive.apply(input, dim=dim) if input.ndim else input

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import Tensor
+from ._core import Tensor
 
 
 def _input_mask(
