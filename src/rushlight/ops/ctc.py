@@ -17,7 +17,6 @@ from . import build
 from .kinds import Host
 from .losses import reduction_of
 from .record import Operands, Tensor, composite, op, primitive, unsupported
-from .samples import Draw, Sample
 
 _NONE = -numpy.inf  # the logarithm of probability zero
 
@@ -208,18 +207,7 @@ def ctc_losses(log_probs, targets, times, lengths, blank, zero_infinity):
     """Minus the log-probability of each target."""
 
 
-def _samples(dtype: Any) -> Any:
-    if not dtype.is_floating_point or dtype.itemsize == 2:
-        return
-    draw = Draw((6, 2, 4), -3, -0.5)
-    targets = Draw((2, 2), 1, 4, dtype=build.INT64)
-    sample: Sample = ((draw, targets, (6, 6), (2, 1)), {"reduction": "none"})
-    yield sample
-    yield (draw, Draw((3,), 1, 4, dtype=build.INT64), (6, 5), (2, 1)), {"reduction": "sum"}
-    yield (Draw((5, 4), -3, -0.5), Draw((2,), 1, 4, dtype=build.INT64), (5,), (2,)), {}
-
-
-@composite(names=["nn.functional.ctc_loss"], methods=[], samples=_samples)
+@composite(names=["nn.functional.ctc_loss"], methods=[])
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

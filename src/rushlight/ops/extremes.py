@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -17,6 +16,7 @@ from .arithmetic import computed_dtype, elementwise
 from .kinds import Elementwise, Reduction, floating, integers, real
 from .record import NONE, Dim, Selector, Tensor, composite, op, primitive
 from .reductions import finish_dims, keep_dims
+from .results import named
 from .samples import Draw, binary, calls
 
 # ---------------------------------------------------------------- of two
@@ -236,10 +236,8 @@ def _extreme_samples(dtype: DType) -> Any:
         yield (Draw((0, 3)), 1), {}
 
 
-ValuesIndices: dict[str, Any] = {
-    name: namedtuple(name, ("values", "indices")) for name in ("max", "min")
-}
-MinMax: Any = namedtuple("aminmax", ("min", "max"))  # type: ignore[name-match]
+ValuesIndices: dict[str, Any] = {name: named(name, "values", "indices") for name in ("max", "min")}
+MinMax: Any = named("aminmax", "min", "max")
 
 
 def _check_not_empty(input: Traced, dims: tuple[int, ...], name: str) -> None:

@@ -42,7 +42,7 @@ def _lengths(
                 f"{name}(): sizes of windows and results are positive, but got {list(taps)} and "
                 f"{list(lengths)}"
             )
-        if count + length - 1 > size:
+        if count + length - 1 > (size if rank == 2 else size - 1):  # as PyTorch asks
             raise RuntimeError(
                 f"{name}(): pool size {count} too large relative to input size {size} for "
                 f"{length} windows"
@@ -166,13 +166,14 @@ def _fractional(rank: int) -> tuple[Any, Any]:
         return_indices: whether the elements' numbers in these dims are returned too.
         _random_samples: numbers in [0, 1) that decide the places: ``[batch, channels, {rank}]``.
     """
-    sizes, uniform = (5, 7, 4)[:rank], Draw((2, 3, rank), 0, 1)
+    sizes, uniform = (5, 7, 6)[:rank], Draw((2, 3, rank), 0, 1)
+    ratio = (0.6,) * rank
     samples = only(
         lambda dtype: dtype.is_floating_point and dtype.itemsize > 2,
         lambda dtype: iter(
             [
                 ((Draw((2, 3, *sizes)), 2, 3), {"_random_samples": uniform}),
-                ((Draw((2, 3, *sizes)), 2), {"output_ratio": (0.6,) * rank, "_random_samples": uniform}),
+                ((Draw((2, 3, *sizes)), 2), {"output_ratio": ratio, "_random_samples": uniform}),
             ]
         ),
     )

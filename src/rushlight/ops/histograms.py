@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -24,6 +23,7 @@ from .record import (
     primitive,
     unsupported,
 )
+from .results import named
 from .samples import Draw, calls, is_precise, only
 from .sorting import refuse
 from .statistics import require_range
@@ -125,7 +125,7 @@ def histogram_primitive(x, edges, *weights, bins, density):
     """
 
 
-Histogram: Any = namedtuple("histogram", ("hist", "bin_edges"))  # type: ignore[name-match]
+Histogram: Any = named("histogram", "hist", "bin_edges")
 
 
 def _check_histogram(input: Traced, weight: Traced | None) -> list[Traced]:
@@ -253,9 +253,7 @@ def histogramdd_primitive(x, *operands, given, bins, ends, density):
     """
 
 
-Histogramdd: Any = namedtuple(  # type: ignore[name-match]
-    "histogramdd", ("hist", "bin_edges")
-)
+Histogramdd: Any = named("histogramdd", "hist", "bin_edges")
 
 
 def _check_points(input: Traced, weight: Traced | None) -> list[Traced]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -13,6 +12,7 @@ from . import build
 from .host_kinds import HostElementwise
 from .kinds import floating, integers
 from .record import NONE, Tensor, composite, op, primitive
+from .results import named
 from .samples import binary, unary
 
 for _name, _reference, _doc in (
@@ -43,7 +43,7 @@ def exponents(x):
     """The exponents of 2 for mantissas from 0.5 to 1."""
 
 
-Frexp: Any = namedtuple("frexp", ("mantissa", "exponent"))  # type: ignore[name-match]
+Frexp: Any = named("frexp", "mantissa", "exponent")
 
 
 @composite(

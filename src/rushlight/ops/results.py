@@ -15,14 +15,17 @@ class LinAlgError(RuntimeError):
     """
 
 
+def _text(self: Any) -> str:
+    parts = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+    return f"torch.return_types.{type(self).__name__}(\n{parts})"
+
+
+_MEMBERS = {"__slots__": (), "__repr__": _text, "__module__": "rushlight.return_types"}
+
+
 def named(name: str, *fields: str) -> Any:
     """The type of an operator's result: a tuple whose elements have names."""
     if name not in RESULT_TYPES:
         plain: Any = namedtuple(name, fields)  # type: ignore[misc]
-        RESULT_TYPES[name] = type(name, (plain,), {"__slots__": (), "__repr__": _text})
+        RESULT_TYPES[name] = type(name, (plain,), _MEMBERS)
     return RESULT_TYPES[name]
-
-
-def _text(self: Any) -> str:
-    parts = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
-    return f"torch.return_types.{type(self).__name__}(\n{parts})"

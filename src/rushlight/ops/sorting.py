@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from typing import Any
 
 import numpy
@@ -18,6 +17,7 @@ from .host_kinds import HostAlong
 from .kinds import Host, with_batch
 from .record import NONE, Operand, Size, Tensor, composite, op, primitive
 from .reductions import finish_dims
+from .results import named
 from .samples import Draw, calls, is_real, only
 
 # ---------------------------------------------------------------- the order of elements
@@ -97,7 +97,7 @@ def largest_places(x, k, dim, largest):
 
 def values_indices(name: str) -> Any:
     """The type of a result (values, indices)."""
-    return namedtuple(name, ("values", "indices"))
+    return named(name, "values", "indices")
 
 
 _Sort, _TopK = values_indices("sort"), values_indices("topk")
