@@ -31,6 +31,19 @@ from .matrices import (
 from .triangular import substituted, substituted_right
 
 
+def _by_columns(a: Any) -> tuple[Any, int]:
+    """The factor up to the first minor that is not positive, and that one's order or 0."""
+    L = numpy.tril(a)
+    for j in range(len(a)):
+        pivot = (L[j, j] - (L[j, :j] * L[j, :j].conj()).sum()).real
+        if not pivot > 0:
+            L[j, j] = pivot
+            return L, j + 1
+        L[j, j] = numpy.sqrt(pivot)
+        L[j + 1 :, j] = (L[j + 1 :, j] - L[j + 1 :, :j] @ L[j, :j].conj()) / L[j, j]
+    return L, 0
+
+
 def _factor_arrays(A: Any, name: str | None) -> Any:
     info = numpy.zeros(A.shape[:-2], numpy.int32)
     if numpy.isfinite(A).all():
@@ -40,7 +53,13 @@ def _factor_arrays(A: Any, name: str | None) -> Any:
             pass
     L = numpy.zeros_like(A)
     potrf = lapack("potrf", A.dtype)
-    fill_each(lambda a: potrf(a, lower=True, clean=True), (L, info), A, has_data=A.size > 0)
+
+    def factor(a: Any) -> Any:
+        if not numpy.isfinite(a).all():  # libraries differ in what they report
+            return _by_columns(a)
+        return potrf(a, lower=True, clean=True)
+
+    fill_each(factor, (L, info), A, has_data=A.size > 0)
     if name is not None:
         require_success(
             info,

@@ -59,12 +59,12 @@ def require_precision(name: str, dtype: DType, kernel: str | None = None) -> Non
 def require_square(name: str, *tensors: Traced, kernel: str | None = None) -> None:
     """As ``require_matrices``, and the matrices must be square."""
     for x in tensors:
-        require_matrices(name, x, kernel=kernel)
-        if x.shape[-1] != x.shape[-2]:
+        if x.ndim >= 2 and x.shape[-1] != x.shape[-2]:
             raise RuntimeError(
                 f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
                 f"{x.shape[-1]} matrices"
             )
+        require_matrices(name, x, kernel=kernel)
 
 
 def require_same_dtype(name: str, a: Traced, b: Traced, labels: str = "A and B") -> None:
