@@ -2141,6 +2141,9 @@ def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None)
     dims broadcast.
     """
 
+def matrix_exp(input: Tensor) -> Tensor:
+    """The exponentials of square matrices."""
+
 def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
     """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
 
@@ -2547,6 +2550,19 @@ def pairwise_distance(
     keepdim: _bool = False,
 ) -> Tensor:
     """The norm of order p of the differences along the last dim; eps is added to them."""
+
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> Tensor:
+    """The principal components of the rows of a matrix, found by random projections.
+
+    Args:
+        A: matrices (\\*, m, n): m samples of n features.
+        q: how many components; min(6, m, n) by default.
+        center: whether the mean of the rows is subtracted.
+        niter: how many power iterations sharpen the result.
+
+    Returns:
+        U (\\*, m, q), S (\\*, q) and V (\\*, n, q), of which V has the directions in its columns.
+    """
 
 def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
     """The distances between all pairs of rows, one after another."""
@@ -3171,6 +3187,24 @@ def sum(
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Tensor:
     """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
     square, without ``compute_uv`` they are zero.
+    """
+
+def svd_lowrank(
+    A: Tensor,
+    q: _int | None = 6,
+    niter: _int | None = 2,
+    M: Tensor | _Number | None = None,
+) -> Tensor:
+    """U, S and V with A - M nearly equal to U @ diag(S) @ V.mH, found by random projections.
+
+    Args:
+        A: matrices (\\*, m, n).
+        q: how many singular values are computed; a little more than the rank.
+        niter: how many power iterations sharpen the result.
+        M: what is subtracted, of a shape that broadcasts to A's.
+
+    Returns:
+        U (\\*, m, q), S (\\*, q) and V (\\*, n, q).
     """
 
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:

@@ -1175,6 +1175,8 @@ class Tensor:
         """The matrix product; a vector counts as a row on the left and a column on the right; batch
         dims broadcast.
         """
+    def matrix_exp(self) -> Tensor:
+        """The exponentials of square matrices."""
     def matrix_power(self, n: _int) -> Tensor:
         """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
     def max(self, dim: _int | None = None, keepdim: _bool = False, *, other: Any = None) -> Any:

@@ -165,6 +165,86 @@ def inv(A: Tensor, *, out: Any = None) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
     """The inverses, and LAPACK's reports: 0, or the place of the first pivot that is zero."""
 
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> Any:
+    """The decomposition A = L @ D @ L.mT (or L.mH) of symmetric (or Hermitian) matrices, as
+    ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
+
+    Args:
+        A: matrices (\\*, n, n), of which the lower triangle is read.
+        hermitian: whether complex matrices are Hermitian rather than symmetric.
+
+    Returns:
+        LD: L and D in one matrix of A's shape.
+        pivots: (\\*, n) int32.
+
+    Raises:
+        LinAlgError: if D is singular.
+    """
+
+def ldl_factor_ex(
+    A: Tensor,
+    *,
+    hermitian: _bool = False,
+    check_errors: _bool = False,
+    out: Any = None,
+) -> Any:
+    """As ``linalg.ldl_factor``, with LAPACK's reports in the place of errors: 0, or the place of a
+    zero on D's diagonal.
+    """
+
+def ldl_solve(
+    LD: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    hermitian: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The solution X of A @ X = B, given what ``linalg.ldl_factor`` returned for A.
+
+    Args:
+        LD, pivots: the decomposition of matrices (\\*, n, n).
+        B: matrices (\\*, n, k).
+        hermitian: as it was given to ``linalg.ldl_factor``.
+    """
+
+def lstsq(
+    A: Tensor,
+    B: Tensor,
+    rcond: Tensor | _Number | None = None,
+    *,
+    driver: str | None = None,
+    out: Any = None,
+) -> Any:
+    """The X of least length that makes the length of A @ X - B least.
+
+    Args:
+        A: matrices (\\*, m, n).
+        B: matrices (\\*, m, k), or vectors (\\*, m).
+        rcond: singular values up to this times the largest count as zero; max(m, n) times the
+            dtype's epsilon by default.
+        driver: "gelsy" (the default: QR with pivoting), "gels" (QR; A has full rank), "gelsd" or
+            "gelss" (singular values).
+
+    Returns:
+        solution: X.
+        residuals: the squared lengths of the columns of A @ X - B, if m > n, all matrices have full
+            rank and the driver is not "gelsy"; else empty.
+        rank: int64, empty for "gels".
+        singular_values: of A, empty for "gels" and "gelsy".
+
+    Raises:
+        LinAlgError: if the driver is "gels" and a matrix has not full rank, or for NaN and
+            infinities.
+
+    Example:
+        >>> A = rushlight.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> B = rushlight.tensor([[1.0], [3.0], [5.0]])
+        >>> X = rushlight.linalg.lstsq(A, B).solution
+        >>> rushlight.allclose(X, rushlight.tensor([[1.0], [2.0]]))
+        True
+    """
+
 def lu(A: Tensor, *, pivot: _bool = True, out: Any = None) -> Any:
     """The factors of A = P @ L @ U: a permutation, a lower triangle with ones on its diagonal, and
     an upper triangle.
@@ -238,6 +318,15 @@ def lu_solve(
 def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The matrix product; a vector counts as a row on the left and a column on the right; batch
     dims broadcast.
+    """
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponentials of square matrices (\\*, n, n): the sums of A^k / k!.
+
+    Example:
+        >>> rushlight.linalg.matrix_exp(rushlight.zeros(2, 2))
+        tensor([[1., 0.],
+                [0., 1.]])
     """
 
 def matrix_norm(
