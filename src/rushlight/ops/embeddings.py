@@ -9,6 +9,7 @@ from ..graph.symbols import DataDependentError
 from ..graph.trace import Traced
 from ..layout import numel
 from . import build
+from .conversion import with_gradient_of
 from .indexing import gather_primitive, scatter_add_primitive
 from .record import Selector, Tensor, composite, op
 from .samples import Draw, calls
@@ -59,6 +60,18 @@ def _share(index: Traced, rows: Any, dtype: Any) -> Traced:
     return build.insert_dim(1 / gather_primitive.apply(counts, index, dim=0), 1)
 
 
+def _counted_rows(
+    rows: Traced, index: Traced, weight: Traced, padding_idx: Any, scale_grad_by_freq: bool
+) -> Traced:
+    """The rows as their gradients count: that of padding_idx not, and the others by frequency."""
+    if scale_grad_by_freq:
+        rows = rows * _share(index, weight.shape[0], rows.dtype)
+    padding = _row_number(padding_idx, weight.shape[0], "embedding")
+    if padding is None:
+        return rows
+    return build.select_where(build.insert_dim(index, 1) == padding, 0, rows, rows.dtype)
+
+
 def _embedding_derivative(
     g: Any,
     out: Any,
@@ -76,11 +89,7 @@ def _embedding_derivative(
         )
     index = _flat_index(input)
     rows = build.reshape(g, (index.shape[0], weight.shape[1]))
-    if scale_grad_by_freq:
-        rows = rows * _share(index, weight.shape[0], rows.dtype)
-    padding = _row_number(padding_idx, weight.shape[0], "embedding")
-    if padding is not None:
-        rows = op.where(build.insert_dim(index, 1) == padding, 0, rows)
+    rows = _counted_rows(rows, index, weight, padding_idx, scale_grad_by_freq)
     return None, _add_rows(weight, index, rows)
 
 
@@ -132,5 +141,10 @@ def embedding(
         _limit_rows(weight, input, max_norm, norm_type)
         return embedding(input, weight, padding_idx, None, 2.0, scale_grad_by_freq)
     _row_number(padding_idx, weight.shape[0], "embedding")
-    rows = _rows(weight, _flat_index(input))
+    index = _flat_index(input)
+    rows = _rows(weight, index)
+    if padding_idx is not None or scale_grad_by_freq:
+        rows = with_gradient_of.apply(
+            rows, _counted_rows(rows, index, weight, padding_idx, scale_grad_by_freq)
+        )
     return build.reshape(rows, (*input.shape, weight.shape[1]))

@@ -391,9 +391,8 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, halves: bool) -> Traced:
     place = build.iota(count)
     if not halves:
         place = build.select_where(place < (n + 1) // 2, place, place - n, build.INT64)
-    if n == 0:
-        return build.convert(place, dtype)
-    return build.convert(build.convert(place, dtypes.float64) * (1.0 / (n * d)), dtype)
+    step = float("inf") if n == 0 else 1.0 / (n * d)
+    return build.convert(build.convert(place, dtypes.float64) * step, dtype)
 
 
 @composite(
