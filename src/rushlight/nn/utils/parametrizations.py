@@ -1,4 +1,4 @@
-"""Parametrizations: weight and spectral normalisation."""
+"""Parametrizations: weight and spectral normalisation, orthogonal weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from .norms import as_matrix, norm_except_dim, normalized, power_iteration
 from .norms import weight_norm as apply_weight_norm
+from .orthogonal import MAPS, Orthogonal
 from .parametrize import register_parametrization
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):
@@ -134,3 +135,54 @@ def spectral_norm(
         dim = 1 if isinstance(module, transposed) else 0
     parametrization = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return register_parametrization(module, name, parametrization)
+
+
+def orthogonal(
+    module: Module,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> Module:
+    """Let a parameter be a matrix with orthonormal columns, or rows if it is wide (of complex
+    numbers: a unitary matrix); of tensors with more dims, in the last two.
+
+    Args:
+        module: the module.
+        name: the parameter's name.
+        orthogonal_map: how any matrix is made orthogonal: "matrix_exp", "cayley" or "householder";
+            by default "matrix_exp" for square or complex matrices, else "householder".
+        use_trivialization: whether a base is kept, by which the result is multiplied: training
+            starts from the weight as it is, made orthogonal, and any weight can be assigned.
+
+    Returns:
+        The module, with the unconstrained matrix as ``parametrizations.<name>.original``.
+
+    Raises:
+        ValueError: if the module has no such parameter, it has fewer than 2 dims, or the map is
+            unknown.
+
+    Example:
+        >>> layer = orthogonal(rushlight.nn.Linear(4, 2))
+        >>> Q = layer.weight
+        >>> rushlight.allclose(Q @ Q.mT, rushlight.eye(2), atol=1e-6)
+        True
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
+    if orthogonal_map is None:
+        square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
+        orthogonal_map = "matrix_exp" if square else "householder"
+    if orthogonal_map not in MAPS:
+        raise ValueError(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: '
+            f"{orthogonal_map}"
+        )
+    made = Orthogonal(weight, orthogonal_map, use_trivialization)
+    register_parametrization(module, name, made, unsafe=True)
+    return module
