@@ -129,7 +129,7 @@ _SAMPLES = matrix_calls(
     out="same dtype",
     samples=_SAMPLES,
 )
-def linalg_cholesky(A, *, upper: bool = False):
+def linalg_cholesky(A: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L @ L.mH.
 
     Args:
@@ -159,7 +159,7 @@ _CholeskyEx = named("linalg_cholesky_ex", "L", "info")
     out="same dtype",
     samples=matrix_calls((_POSITIVE,), ((_POSITIVE,), {"upper": True}), (Draw((0, 0)),)),
 )
-def cholesky_ex(A, *, upper: bool = False, check_errors: bool = False):
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False):
     """As ``linalg.cholesky``, with LAPACK's reports in the place of errors: 0, or the order of a
     leading minor that is not positive-definite.
     """

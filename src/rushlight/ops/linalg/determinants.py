@@ -20,7 +20,7 @@ from .. import build
 from ..complex import real_part
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
-from ..record import composite, op, primitive
+from ..record import Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
 from .arrays import adjoint_arrays, are_finite
@@ -184,7 +184,7 @@ _SAMPLES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (D
 
 
 @composite(name="linalg_det", names=["linalg.det"], methods=[], out="same dtype", samples=_SAMPLES)
-def linalg_det(A):
+def linalg_det(A: Tensor):
     """The determinants of square matrices (\\*, n, n).
 
     Example:
@@ -196,7 +196,7 @@ def linalg_det(A):
 
 
 @composite(names=["det"], samples=_SAMPLES)
-def det(input):
+def det(input: Tensor):
     """The determinants of square matrices."""
     require_square("linalg.det", input, kernel="lu_cpu")
     return determinant.apply(input)
@@ -215,7 +215,7 @@ _Slogdet, _LinalgSlogdet = (
     out="same dtype",
     samples=_SAMPLES,
 )
-def linalg_slogdet(A):
+def linalg_slogdet(A: Tensor):
     """The signs of the determinants of square matrices (of complex ones: numbers of magnitude 1),
     and the logarithms of their magnitudes; 0 and -inf if a matrix is singular.
 
@@ -229,14 +229,14 @@ def linalg_slogdet(A):
 
 
 @composite(names=["slogdet"], out="same dtype", samples=_SAMPLES)
-def slogdet(input):
+def slogdet(input: Tensor):
     """As ``linalg.slogdet``."""
     require_square("linalg.slogdet", input)
     return _Slogdet(*logarithm_primitive.apply(input))
 
 
 @composite(names=["logdet"], samples=_SAMPLES)
-def logdet(input):
+def logdet(input: Tensor):
     """The logarithms of the determinants; NaN where a real determinant is negative."""
     require_square("logdet", input)
     sign, logarithm = logarithm_primitive.apply(input)

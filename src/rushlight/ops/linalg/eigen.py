@@ -17,7 +17,7 @@ from .. import build
 from ..complex import real_part
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
-from ..record import composite, op, primitive
+from ..record import Tensor, composite, op, primitive
 from ..results import LinAlgError, named
 from ..samples import Draw
 from .arrays import are_finite
@@ -152,7 +152,7 @@ _Eigh, _Eig = (
 
 
 @composite(names=["linalg.eigh"], methods=[], out="same dtype")
-def eigh(A, UPLO: str = "L"):
+def eigh(A: Tensor, UPLO: str = "L"):
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
@@ -177,7 +177,7 @@ _SQUARES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (D
 
 
 @composite(names=["linalg.eigvalsh"], methods=[], out="same dtype", samples=_SQUARES)
-def eigvalsh(A, UPLO: str = "L"):
+def eigvalsh(A: Tensor, UPLO: str = "L"):
     """The eigenvalues of symmetric or Hermitian matrices (\\*, n, n), of which the triangle UPLO is
     read, in ascending order.
 
@@ -267,7 +267,7 @@ def _require_general(name: str, A: Traced) -> None:
 
 
 @composite(names=["linalg.eig"], methods=[], out="same dtype")
-def eig(A):
+def eig(A: Tensor):
     """The eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -290,7 +290,7 @@ def eig(A):
 
 
 @composite(names=["linalg.eigvals"], methods=[], out="same dtype")
-def eigvals(A):
+def eigvals(A: Tensor):
     """The eigenvalues of square matrices (\\*, n, n), complex, in no particular order.
 
     Example:

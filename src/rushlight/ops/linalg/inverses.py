@@ -16,7 +16,7 @@ from ...layout import numel
 from .. import build
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
-from ..record import Dim, composite, op, primitive
+from ..record import Dim, Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
 from .arrays import fill_each, lapack, require_success
@@ -200,7 +200,7 @@ _SOLVE_SAMPLES = matrix_calls(
 
 
 @composite(names=["linalg.solve"], methods=[], out="same dtype", samples=_SOLVE_SAMPLES)
-def solve(A, B, *, left: bool = True):
+def solve(A: Tensor, B: Tensor, *, left: bool = True):
     """The solution X of A @ X = B, or of X @ A = B.
 
     Args:
@@ -226,7 +226,7 @@ _SolveEx = named("linalg_solve_ex", "result", "info")
 
 
 @composite(names=["linalg.solve_ex"], methods=[], out="same dtype", samples=_SOLVE_SAMPLES)
-def solve_ex(A, B, *, left: bool = True, check_errors: bool = False):
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False):
     """As ``linalg.solve``, with LAPACK's reports in the place of errors: 0, or the place of the
     first pivot that is zero.
     """
@@ -247,7 +247,7 @@ def inverse_of(name: str, A: Traced) -> Traced:
 
 
 @composite(names=["linalg.inv"], methods=[], out="same dtype", samples=_INVERSE_SAMPLES)
-def inv(A):
+def inv(A: Tensor):
     """The inverses of square matrices (\\*, n, n); LinAlgError if one is singular.
 
     Example:
@@ -259,7 +259,7 @@ def inv(A):
 
 
 @composite(names=["inverse"], out="same dtype", samples=_INVERSE_SAMPLES)
-def inverse(input):
+def inverse(input: Tensor):
     """The inverses of square matrices; LinAlgError if one is singular."""
     return inverse_of("linalg.inv", input)
 
@@ -268,7 +268,7 @@ _InvEx = named("linalg_inv_ex", "inverse", "info")
 
 
 @composite(names=["linalg.inv_ex"], methods=[], out="same dtype", samples=_INVERSE_SAMPLES)
-def inv_ex(A, *, check_errors: bool = False):
+def inv_ex(A: Tensor, *, check_errors: bool = False):
     """The inverses, and LAPACK's reports: 0, or the place of the first pivot that is zero."""
     require_square("linalg.inv_ex", A)
     return _InvEx(*inverse_primitive.apply(A, name="linalg.inv_ex" if check_errors else None))
@@ -283,7 +283,7 @@ def inv_ex(A, *, check_errors: bool = False):
     out="same dtype",
     samples=matrix_calls((Draw((4, 2, 2)), 1), (Draw((2, 2, 2, 2)),)),
 )
-def tensorinv(A, ind: int = 2):
+def tensorinv(A: Tensor, ind: int = 2):
     """The inverse with respect to ``tensordot(A, B, ind)``: of the matrix that the first ``ind``
     dims and the others make.
     """
@@ -305,7 +305,7 @@ def tensorinv(A, ind: int = 2):
     out="same dtype",
     samples=matrix_calls((Draw((2, 3, 6)), Draw((2, 3))), ((Draw((3, 2, 6)), Draw((2, 6)), (0,)))),
 )
-def tensorsolve(A, B, dims: Dim = None):
+def tensorsolve(A: Tensor, B: Tensor, dims: Dim = None):
     """X with ``tensordot(A, X, X.ndim) = B``. dims: dims of A that are moved to its end before."""
     if dims is not None:
         moved = [dims] if isinstance(dims, int) else list(dims)

@@ -156,7 +156,7 @@ _SAMPLES = matrix_calls(
 
 
 @composite(names=["linalg.ldl_factor"], methods=[], out="same dtype", samples=_SAMPLES)
-def ldl_factor(A, *, hermitian: bool = False):
+def ldl_factor(A: Tensor, *, hermitian: bool = False):
     """The decomposition A = L @ D @ L.mT (or L.mH) of symmetric (or Hermitian) matrices, as
     ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
 
@@ -177,7 +177,7 @@ def ldl_factor(A, *, hermitian: bool = False):
 
 
 @composite(names=["linalg.ldl_factor_ex"], methods=[], out="same dtype", samples=_SAMPLES)
-def ldl_factor_ex(A, *, hermitian: bool = False, check_errors: bool = False):
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False):
     """As ``linalg.ldl_factor``, with LAPACK's reports in the place of errors: 0, or the place of a
     zero on D's diagonal.
     """

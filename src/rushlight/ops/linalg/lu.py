@@ -222,7 +222,7 @@ _Factor, _FactorEx = (
 
 
 @composite(names=["linalg.lu_factor"], methods=[], out="same dtype", samples=_SAMPLES)
-def lu_factor(A, *, pivot: bool = True):
+def lu_factor(A: Tensor, *, pivot: bool = True):
     """The LU decomposition A = P @ L @ U with partial pivoting, as ``linalg.lu_solve`` takes it.
 
     Args:
@@ -247,7 +247,7 @@ def lu_factor(A, *, pivot: bool = True):
 
 
 @composite(names=["linalg.lu_factor_ex"], methods=[], out="same dtype", samples=_SAMPLES)
-def lu_factor_ex(A, *, pivot: bool = True, check_errors: bool = False):
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False):
     """As ``linalg.lu_factor``, with LAPACK's reports in the place of errors: 0, or the place of the
     first zero on U's diagonal.
     """
@@ -261,7 +261,7 @@ _WithInfo = named("_lu_with_info", "LU", "pivots", "info")
 
 
 @composite(names=["lu"], out="same dtype", samples=_SAMPLES)
-def packed_lu(A, pivot: bool = True, get_infos: bool = False):
+def packed_lu(A: Tensor, pivot: bool = True, get_infos: bool = False):
     """The LU decomposition as ``linalg.lu_factor`` gives it, or on request ``lu_factor_ex``."""
     LU, pivots, info = _factored("lu", A, pivot)
     if get_infos:
@@ -311,7 +311,7 @@ def lu_unpack(
 
 
 @composite(name="linalg_lu", names=["linalg.lu"], methods=[], out="same dtype", samples=_SAMPLES)
-def linalg_lu(A, *, pivot: bool = True):
+def linalg_lu(A: Tensor, *, pivot: bool = True):
     """The factors of A = P @ L @ U: a permutation, a lower triangle with ones on its diagonal, and
     an upper triangle.
 

@@ -17,7 +17,7 @@ from ...promotion import scalar_type_name
 from .. import build
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
-from ..record import composite, op, primitive
+from ..record import Tensor, composite, op, primitive
 from ..samples import Draw, calls, only
 from .arrays import are_finite, eye_like
 
@@ -119,7 +119,7 @@ def _matrix_exp(A: Traced) -> Traced:
 
 
 @composite(name="linalg_matrix_exp", names=["linalg.matrix_exp"], methods=[], samples=_SAMPLES)
-def linalg_matrix_exp(A):
+def linalg_matrix_exp(A: Tensor):
     """The exponentials of square matrices (\\*, n, n): the sums of A^k / k!.
 
     Example:
@@ -131,6 +131,6 @@ def linalg_matrix_exp(A):
 
 
 @composite(names=["matrix_exp"], samples=_SAMPLES)
-def matrix_exp(input):
+def matrix_exp(input: Tensor):
     """The exponentials of square matrices."""
     return _matrix_exp(input)

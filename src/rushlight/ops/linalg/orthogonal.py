@@ -143,7 +143,7 @@ _QR_SAMPLES = matrix_calls(
 
 
 @composite(name="linalg_qr", names=["linalg.qr"], methods=[], out="same dtype", samples=_QR_SAMPLES)
-def linalg_qr(A, mode: str = "reduced"):
+def linalg_qr(A: Tensor, mode: str = "reduced"):
     """The QR decomposition A = Q @ R.
 
     Args:

@@ -20,7 +20,7 @@ from ...promotion import scalar_type_name
 from .. import build
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
-from ..record import Operand, Selector, composite, op, primitive
+from ..record import Operand, Selector, Tensor, composite, op, primitive
 from ..samples import Draw
 from .arrays import adjoint_arrays
 from .eigen import decompose_hermitian, values_of
@@ -124,7 +124,7 @@ _PINV_SAMPLES = matrix_calls(
 
 @composite(names=["linalg.pinv"], methods=[], out="same dtype", samples=_PINV_SAMPLES)
 def pinv(
-    A,
+    A: Tensor,
     rcond: Operand = None,
     hermitian: bool = False,
     *,
@@ -159,7 +159,7 @@ def pinv(
 
 
 @composite(names=["pinverse"], samples=_PINV_SAMPLES)
-def pinverse(input, rcond: Operand = 1e-15):
+def pinverse(input: Tensor, rcond: Operand = 1e-15):
     """The pseudoinverses of matrices; rcond: as rtol of ``linalg.pinv``."""
     return _pinv(input, 0.0, rcond, False)
 
@@ -236,7 +236,7 @@ _INF = float("inf")
         (Draw((2, 0, 0)),),
     ),
 )
-def cond(A, p: Selector = None):
+def cond(A: Tensor, p: Selector = None):
     """The condition numbers of matrices: the norm times the norm of the inverse.
 
     Args:

@@ -217,7 +217,7 @@ def _require_driver(driver: str | None) -> None:
 
 
 @composite(name="linalg_svd", names=["linalg.svd"], methods=[], out="same dtype")
-def linalg_svd(A, full_matrices: bool = True, *, driver: str | None = None):
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None):
     """The singular value decomposition A = U @ diag(S) @ Vh.
 
     Args:
@@ -268,7 +268,7 @@ def svdvals_of(A: Traced) -> Traced:
 
 
 @composite(names=["linalg.svdvals"], methods=[], out="same dtype", samples=_VALUE_SAMPLES)
-def svdvals(A, *, driver: str | None = None):
+def svdvals(A: Tensor, *, driver: str | None = None):
     """The singular values of matrices (\\*, m, n), in descending order: (\\*, min(m, n)).
 
     Example:

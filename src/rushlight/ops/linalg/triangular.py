@@ -100,7 +100,9 @@ def substituted_right(A: Traced, B: Traced, upper: bool, unitriangular: bool = F
         ((Draw((0, 0)), Draw((0, 2))), {"upper": True}),
     ),
 )
-def solve_triangular(A, B, *, upper: bool, left: bool = True, unitriangular: bool = False):
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+):
     """The solution X of A @ X = B (or X @ A = B) for triangular A.
 
     Args:
