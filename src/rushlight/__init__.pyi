@@ -2573,7 +2573,7 @@ def permute(input: Tensor, *dims: _int | Sequence[_int]) -> Tensor:
 def permute_copy(input: Tensor, *dims: _int | Sequence[_int], out: Any = None) -> Tensor:
     """``permute`` with results of their own memory."""
 
-def pinverse(input: Tensor | _Number, rcond: Tensor | _Number = 1e-15) -> Tensor:
+def pinverse(input: Tensor, rcond: Tensor | _Number = 1e-15) -> Tensor:
     """The pseudoinverses of matrices; rcond: as rtol of ``linalg.pinv``."""
 
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:

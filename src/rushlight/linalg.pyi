@@ -382,7 +382,7 @@ def norm(
     """The norm of vectors (one dim) or matrices (two dims); without ord the 2-norm of all."""
 
 def pinv(
-    A: Tensor | _Number,
+    A: Tensor,
     rcond: Tensor | _Number | None = None,
     hermitian: _bool = False,
     *,
@@ -445,13 +445,7 @@ def slogdet(A: Tensor, *, out: Any = None) -> Any:
         (tensor(1.), tensor(0.2500))
     """
 
-def solve(
-    A: Tensor | _Number,
-    B: Tensor | _Number,
-    *,
-    left: _bool = True,
-    out: Any = None,
-) -> Tensor:
+def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Any = None) -> Tensor:
     """The solution X of A @ X = B, or of X @ A = B.
 
     Args:
@@ -472,8 +466,8 @@ def solve(
     """
 
 def solve_ex(
-    A: Tensor | _Number,
-    B: Tensor | _Number,
+    A: Tensor,
+    B: Tensor,
     *,
     left: _bool = True,
     check_errors: _bool = False,
@@ -484,8 +478,8 @@ def solve_ex(
     """
 
 def solve_triangular(
-    A: Tensor | _Number,
-    B: Tensor | _Number,
+    A: Tensor,
+    B: Tensor,
     *,
     upper: _bool,
     left: _bool = True,
@@ -556,8 +550,8 @@ def tensorinv(A: Tensor, ind: _int = 2, *, out: Any = None) -> Tensor:
     """
 
 def tensorsolve(
-    A: Tensor | _Number,
-    B: Tensor | _Number,
+    A: Tensor,
+    B: Tensor,
     dims: _int | Sequence[_int] | None = None,
     *,
     out: Any = None,
