@@ -171,6 +171,7 @@ struct SavedValue {
   char *data = nullptr;
   uint32_t version = 0;         // storage version when saved
   uint32_t output_index = 0;    // Output, Hidden: edge (this node, index) under create_graph; set by tape_record
+  bool computed = false;        // Input: the tensor was no leaf
 };
 
 struct Recipe {                 // shared by all nodes that one plan creates

@@ -288,6 +288,7 @@ class Replay {
       } else {
         Py_INCREF(reinterpret_cast<PyObject *>(tensor));
         saved[k].tensor = tensor;
+        saved[k].computed = tensor->autograd && tensor->autograd->grad_fn;
       }
     }
   }

@@ -192,7 +192,8 @@ TensorRef tensor_alias(Tensor *t, const Layout &layout);        // layout.offset
 TensorRef tensor_strided(const Meta *like, bool zero);          // own storage, exactly these sizes and strides
 TensorRef tensor_contiguous(DType dtype, int device, const std::vector<int64_t> &sizes, bool zero);
 TensorRef tensor_ones(const Meta *like);
-TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset);  // flat indices of the view's elements
+// Flat indices of the view's elements; `outside`: the index of those that are no elements of the base, -1: an error.
+TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset, int64_t outside = -1);
 TensorRef tensor_shaped(DType dtype, const Meta *like, bool zero);  // the layout of `like` if dense, else contiguous
 TensorRef tensor_copy(Tensor *t, const Meta *like);             // likewise
 void copy_into(Tensor *to, const Tensor *from);                 // of the same dtype and sizes

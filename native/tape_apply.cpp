@@ -234,14 +234,17 @@ TensorRef strided_gradient(const Meta *base, const Meta *view, int64_t offset, T
     copy_into(region.get(), g);
     return whole;
   }
-  TensorRef positions = tensor_positions(base, view, offset);
+  // One element more than the base has takes the gradients of what the view reads outside of it.
+  TensorRef positions = tensor_positions(base, view, offset, base->numel);
   TensorRef flat = positions ? reshape(g, {view->numel}) : TensorRef();
-  TensorRef zeros = flat ? tensor_contiguous(g->meta->dtype, g->meta->device, {base->numel}, true) : TensorRef();
-  ObjectRef dim(PyLong_FromLong(0));
-  if (!zeros || !dim) return {};
+  TensorRef zeros = flat ? tensor_contiguous(g->meta->dtype, g->meta->device, {base->numel + 1}, true) : TensorRef();
+  ObjectRef dim(PyLong_FromLong(0)), end(PyLong_FromLongLong(base->numel));
+  ObjectRef elements(end ? PySlice_New(nullptr, end.get(), nullptr) : nullptr);
+  if (!zeros || !dim || !elements) return {};
   TensorRef sum = call_operator("scatter_add", {as_object(zeros.get()), dim.get(), as_object(positions.get()),
                                                 as_object(flat.get())});
-  return sum ? reshape(sum.get(), sizes_of(base)) : TensorRef();
+  ObjectRef part(sum ? PyObject_GetItem(as_object(sum.get()), elements.get()) : nullptr);
+  return part ? reshape(as_tensor(part.get()), sizes_of(base)) : TensorRef();
 }
 
 TensorRef as_strided_gradient(Node *node, Tensor *g) {

@@ -101,6 +101,7 @@ bool save_one(Node *node, PyObject *item, SavedValue &value) {
     storage_incref(value.storage);
   } else {
     value.tensor = t;
+    value.computed = t->autograd && t->autograd->grad_fn;
     Py_INCREF(item);
   }
   if (!saved_pack_check(value)) return false;
@@ -194,7 +195,15 @@ PyMethodDef functions[] = {
     {"is_differentiable_view", is_view, METH_O, "Is the tensor a view whose writes reach another tensor's history?"},
     {nullptr, nullptr, 0, nullptr}};
 
+PyObject *drop_saved(PyObject *self, PyObject *) {
+  std::vector<SavedValue> saved;
+  saved.swap(as_node(self)->saved);
+  for (SavedValue &value : saved) saved_release(value);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
+    {"_drop_saved", drop_saved, METH_NOARGS, "_drop_saved(): keep nothing of what was saved."},
     {"_connect", connect, METH_O, "_connect(inputs): gradients go to these tensors."},
     {"_describe_outputs", describe_outputs, METH_O, "_describe_outputs(outputs): what gradients must look like."},
     {"_attach", attach, METH_VARARGS, "_attach(tensor, index, written, edge): the tensor is output number index."},

@@ -173,7 +173,7 @@ TensorRef tensor_copy(Tensor *t, const Meta *like) {
 }
 
 // Where the elements of a view lie in its base: indices into the flattened base, as a vector.
-TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset) {
+TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset, int64_t outside) {
   TensorRef result = tensor_contiguous(DType::Int64, 0, {view->numel}, false);
   if (!result) return {};
   std::vector<int64_t> logical(base->ndim, 1);  // strides of the flattened base
@@ -191,12 +191,15 @@ TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset) {
       place -= step * stride;
       position += step * logical[*d];
     }
-    if (!inside || place != 0) {
+    if (inside && place == 0) {
+      out[i] = position;
+    } else if (outside >= 0) {
+      out[i] = outside;
+    } else {
       PyErr_SetString(PyExc_RuntimeError,
                       "as_strided: cannot differentiate a view that reads memory outside of its base tensor");
       return {};
     }
-    out[i] = position;
     for (int d = view->ndim - 1; d >= 0 && ++index[d] == view->sizes()[d]; --d) index[d] = 0;
   }
   return result;

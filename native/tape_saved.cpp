@@ -25,6 +25,15 @@ PyObject *raise_modified(Node *node, const SavedValue &value, const Meta *meta, 
   return nullptr;
 }
 
+PyObject *raise_detached(Node *node, const Meta *meta) {
+  if (PyErr_Occurred()) return nullptr;  // a view whose history cannot be told any more
+  PyErr_Format(PyExc_RuntimeError,
+               "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): [%s], saved by %s. "
+               "This is not supported, please use out-of-place `.detach()` instead", describe(meta).c_str(),
+               node_name(node));
+  return nullptr;
+}
+
 // A new tensor over the saved memory; under create_graph it carries the edge to the node that made it.
 PyObject *rebuild(Node *node, const SavedValue &value) {
   meta_incref(value.meta);
@@ -72,6 +81,7 @@ PyObject *saved_unpack(Node *node, const SavedValue &value) {
   if (value.tensor) {
     const uint32_t version = value.tensor->storage->version;
     if (version != value.version) return raise_modified(node, value, value.tensor->meta, version);
+    if (value.computed && !tape_grad_fn(value.tensor)) return raise_detached(node, value.tensor->meta);
     return Py_NewRef(as_object(value.tensor));
   }
   if (!value.meta) Py_RETURN_NONE;

@@ -332,7 +332,7 @@ def call_foreign(
     if result is not NotImplemented:
         return result
     plain = plain_arguments(operator, args, kwargs)
-    if plain is not None:
+    if plain is not NotImplemented:
         return plain
     if captures() is not None:
         return call_captured(record, inplace, args, kwargs)

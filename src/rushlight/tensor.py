@@ -137,6 +137,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         result._is_param = True
         return result
 
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Results of parameters are plain tensors: this is never called."""
+        return NotImplemented
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
@@ -198,6 +203,7 @@ def install(namespace: ModuleType, resolve: Callable[[str], ModuleType]) -> None
             install_record(record, namespace, resolve)
     from . import indexing, inplace_views
 
+    setattr(Tensor, "__torch_function__", classmethod(as_subclass_result))  # noqa: B010
     inplace_views.install()
     _core.register("getitem", indexing.getitem)
     _core.register("setitem", indexing.setitem)
@@ -236,31 +242,71 @@ def install_record(
 
 
 def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Call an operator that was given foreign arguments; None if there is no other way than
-    tracing.
+    """Call an operator that was given foreign arguments; NotImplemented if there is no other way
+    than tracing.
 
-    Objects with ``__torch_function__`` decide themselves; other subclasses count as the tensors
-    they are; NumPy scalars become numbers.
+    Types with ``__torch_function__``, as all subclasses of tensors but parameters, decide
+    themselves; NumPy scalars become numbers.
     """
-    overloaded = find_overloaded((args, tuple(kwargs.values())))
-    if overloaded:
-        types = tuple({type(each) for each in overloaded})
-        for each in overloaded:
-            result = type(each).__torch_function__(operator, types, args, kwargs)
-            if result is not NotImplemented:
-                return result
+    types: list[type] = []
+    find_overloaded((args, tuple(kwargs.values())), types)
+    for kind in types:
+        result = kind.__torch_function__(operator, tuple(types), args, kwargs)  # type: ignore[attr-defined]
+        if result is not NotImplemented:
+            return result
+    if types:
+        names = ", ".join(each.__name__ for each in types)
         raise TypeError(
-            f"no implementation of {operator.name} for types {[t.__name__ for t in types]}"
+            f"no implementation found for '{operator.name}': every __torch_function__ of its "
+            f"arguments' types ({names}) returned NotImplemented"
         )
     changed, new_args = as_plain(args)
     changed_too, new_kwargs = as_plain(kwargs)
-    return operator(*new_args, **new_kwargs) if changed or changed_too else None
+    return operator(*new_args, **new_kwargs) if changed or changed_too else NotImplemented
 
 
-def find_overloaded(argument: Any) -> list[Any]:
+def find_overloaded(argument: Any, types: list[type]) -> None:
+    """Add the types that decide about calls, subclasses before the classes they extend."""
     if isinstance(argument, tuple | list):
-        return [found for each in argument for found in find_overloaded(each)]
-    return [argument] if hasattr(type(argument), "__torch_function__") else []
+        for each in argument:
+            find_overloaded(each, types)
+        return
+    kind = type(argument)
+    rule = getattr(kind, "__torch_function__", None)
+    plain = kind is Tensor or getattr(rule, "__func__", None) is _OF_PARAMETERS
+    if rule is None or plain or kind in types:
+        return
+    places = (place for place, each in enumerate(types) if issubclass(kind, each))
+    types.insert(next(places, len(types)), kind)
+
+
+_OF_PARAMETERS = Parameter.__torch_function__.__func__  # type: ignore[attr-defined]
+
+
+def as_subclass_result(
+    cls: type, function: Any, types: Any, args: tuple = (), kwargs: Any = None
+) -> Any:
+    """The function of plain tensors, with new tensors as instances of the class. (What
+    ``__torch_function__`` does by default; subclasses that override it call it by ``super()``.)
+    """
+    if not all(issubclass(cls, each) for each in types):
+        return NotImplemented
+    kwargs = kwargs or {}
+    _, new_args = as_plain(args)
+    _, new_kwargs = as_plain(kwargs)
+    given = zip((*args, *kwargs.values()), (*new_args, *new_kwargs.values()), strict=True)
+    return _as_instances(function(*new_args, **new_kwargs), cls, list(given))
+
+
+def _as_instances(result: Any, cls: type, given: list[tuple[Any, Any]]) -> Any:
+    if isinstance(result, tuple | list):
+        parts = [_as_instances(each, cls, given) for each in result]
+        return result._make(parts) if hasattr(result, "_make") else type(result)(parts)
+    if type(result) is not Tensor:
+        return result
+    same = (original for original, plain in given if plain is result)  # what was written
+    found = next(same, None)
+    return _core.alias_as(cls, result) if found is None else found
 
 
 def as_plain(argument: Any) -> tuple[bool, Any]:

@@ -280,3 +280,26 @@ def test_index_put_takes_another_dtype_only_for_one_number_at_a_mask(torch):
         with pytest.raises(RuntimeError, match="dtypes match"):
             x[index] = pair
     assert x.tolist() == [5.0, 2.0, 2.0]
+
+
+def test_view_that_reads_beyond_its_base_gives_the_base_its_part(torch):
+    x = torch.arange(4.0).requires_grad_()
+    element = x[1]
+    view = element.as_strided((2,), (1,), 1)
+    assert view.tolist() == [1.0, 2.0]
+    (first,) = torch.autograd.grad((view * view).sum(), x, create_graph=True)
+    assert first.tolist() == [0.0, 2.0, 0.0, 0.0]
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == [0.0, 2.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_saved_tensor_that_was_detached_in_place_is_an_error(torch, again):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    z = y.sin()
+    y.detach_()
+    if again:
+        y.requires_grad_()
+    with pytest.raises(RuntimeError, match="detached in-place"):
+        z.sum().backward()

@@ -81,6 +81,8 @@ class BackwardCFunction(_core.FunctionNode, FunctionCtx):
     def apply(self, *args: Any) -> Any:
         """What the user's `backward` (or `vjp`) makes of the gradients of the outputs."""
         function = self._forward_cls
+        if function.boxed_grads_call:
+            args = (list(args),)
         if function.vjp is Function.vjp:
             return function.backward(self, *args)
         if function.backward is not Function.backward:
@@ -120,12 +122,34 @@ class BackwardCFunction(_core.FunctionNode, FunctionCtx):
         return tuple(wanted)
 
 
+class _ClearedOnAccess(BackwardCFunction):
+    """Gives what it saved away when it is first asked for it."""
+
+    _given_away = False
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        """What `save_for_backward` was given; to be read once."""
+        if self._given_away:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True "
+                f"is set on the autograd.Function, and {self.name()} has done so. Keep what the "
+                "first access returns, or set clear_saved_tensors_on_access=False."
+            )
+        tensors = super().saved_tensors
+        self._given_away = True
+        self._drop_saved()
+        return tensors
+
+
 class FunctionMeta(type):
     """Makes the class of nodes of each `Function`."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        clears = getattr(cls, "clear_saved_tensors_on_access", False)
+        base = _ClearedOnAccess if clears else BackwardCFunction
+        cls._backward_cls = type(f"{name}Backward", (base,), {"_forward_cls": cls})
 
 
 class Function(metaclass=FunctionMeta):
@@ -134,6 +158,10 @@ class Function(metaclass=FunctionMeta):
     Subclasses define static methods: `forward(ctx, *args)` (or `forward(*args)` together with
     `setup_context(ctx, inputs, output)`) and `backward(ctx, *gradients of outputs)`, which returns
     a gradient or None for each argument. Call the operator with `apply`.
+
+    With the class attribute `boxed_grads_call`, `backward(ctx, gradients)` gets a list that it may
+    empty; with `clear_saved_tensors_on_access`, `ctx.saved_tensors` can be read once and keeps
+    nothing alive afterwards.
 
     Example:
         >>> class Exp(Function):
@@ -152,6 +180,8 @@ class Function(metaclass=FunctionMeta):
 
     _backward_cls: type[BackwardCFunction]
     generate_vmap_rule = False
+    boxed_grads_call = False
+    clear_saved_tensors_on_access = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -285,6 +315,9 @@ class _ForwardContext:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._ctx, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._ctx, name)
 
 
 def _bound(

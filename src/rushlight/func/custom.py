@@ -114,7 +114,8 @@ class UserRules(Rules):
             ]
         own_vjp = self.function.vjp is not self.base.vjp
         rule = self.function.vjp if own_vjp else self.function.backward
-        results = list(_as_tuple(rule(ctx, *gradients)))
+        boxed = self.function.boxed_grads_call
+        results = list(_as_tuple(rule(ctx, list(gradients)) if boxed else rule(ctx, *gradients)))
         if all(surplus is None for surplus in results[len(args) :]):
             results = results[: len(args)]
         if len(results) != len(args):
