@@ -248,10 +248,10 @@ def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     Types with ``__torch_function__``, as all subclasses of tensors but parameters, decide
     themselves; NumPy scalars become numbers.
     """
-    types: list[type] = []
+    types: list[Any] = []
     find_overloaded((args, tuple(kwargs.values())), types)
     for kind in types:
-        result = kind.__torch_function__(operator, tuple(types), args, kwargs)  # type: ignore[attr-defined]
+        result = kind.__torch_function__(operator, tuple(types), args, kwargs)
         if result is not NotImplemented:
             return result
     if types:
@@ -265,7 +265,7 @@ def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     return operator(*new_args, **new_kwargs) if changed or changed_too else NotImplemented
 
 
-def find_overloaded(argument: Any, types: list[type]) -> None:
+def find_overloaded(argument: Any, types: list[Any]) -> None:
     """Add the types that decide about calls, subclasses before the classes they extend."""
     if isinstance(argument, tuple | list):
         for each in argument:
@@ -280,7 +280,7 @@ def find_overloaded(argument: Any, types: list[type]) -> None:
     types.insert(next(places, len(types)), kind)
 
 
-_OF_PARAMETERS = Parameter.__torch_function__.__func__  # type: ignore[attr-defined]
+_OF_PARAMETERS = getattr(Parameter.__torch_function__, "__func__")  # noqa: B009
 
 
 def as_subclass_result(

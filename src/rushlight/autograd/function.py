@@ -128,7 +128,7 @@ class _ClearedOnAccess(BackwardCFunction):
     _given_away = False
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given; to be read once."""
         if self._given_away:
             raise RuntimeError(

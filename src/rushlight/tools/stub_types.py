@@ -184,6 +184,10 @@ NATIVE_METHODS: dict[str, tuple[str, ...]] = {
     "__complex__": ("(self) -> _complex",),
 }
 
+CLASS_METHODS = {
+    "__torch_function__": "(cls, function: Any, types: Any, args: Any = ..., kwargs: Any = ...)"
+    " -> Any"
+}
 STATIC_METHODS = {
     "_make_subclass": "(cls: type[_T], data: Tensor, require_grad: _bool = False) -> _T",
 }

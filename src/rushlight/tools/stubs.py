@@ -175,6 +175,8 @@ def tensor_members(table: dict[int, tuple[Record, bool]]) -> Iterator[str]:
             yield from attribute(name, value)
         elif name in types.NATIVE_METHODS:
             yield from overloads(name, types.NATIVE_METHODS[name], value.__doc__)
+        elif isinstance(value, classmethod):
+            yield f"    @classmethod\n    def {name}{types.CLASS_METHODS[name]}: ...\n"
         elif isinstance(value, staticmethod):
             yield f"    @staticmethod\n    def {name}{types.STATIC_METHODS[name]}: ...\n"
         else:
