@@ -14,6 +14,17 @@ namespace {
 constexpr int64_t kTinyWork = 256;               // below this many multiplications the loops are faster
 constexpr int64_t kMaxDimension = INT64_C(1) << 30;  // OpenBLAS takes 32-bit sizes
 
+// On some CPUs OpenBLAS multiplies factors of up to so many products as they lie, which is faster than its usual way
+// of packing them first: larger products are cut into such pieces.
+constexpr int64_t kSmallProducts = 1000000;
+constexpr int64_t kSmallResult = 1200;           // at most so many results, if only the right factor is transposed
+constexpr int64_t kSkinny = 64;                  // an extent that is small beside the others
+constexpr int64_t kStepMultiple = 16;
+// Other products go panel by panel of the right factor, packed by us.
+constexpr int64_t kPanelRows = 48, kPanelColumns = 64, kPanelInner = 320;
+constexpr int64_t kRowsPerPanel = 64;            // with fewer rows packing does not pay
+constexpr int64_t kNearRows = 2048;              // bytes; rows further apart share few cache lines
+
 struct Strided {  // element (i, j) of a factor is at data[i * row + j * column]
   const void *data;
   int64_t row, column;
@@ -93,6 +104,7 @@ struct OpenBlas {
   BlasGemm<float> sgemm;
   BlasGemm<double> dgemm;
   BlasGemm<const void *> cgemm, zgemm;
+  bool multiplies_small;  // without packing
 };
 OpenBlas functions;
 std::atomic<const OpenBlas *> loaded{nullptr};
@@ -131,6 +143,11 @@ int load_library(const char *path) {
     return -1;
   }
   set_num_threads(1);
+  if (auto core_name = reinterpret_cast<const char *(*)()>(dlsym(library, "scipy_openblas_get_corename"))) {
+    for (const char *name : {"SkylakeX", "Cooperlake", "SapphireRapids"}) {
+      functions.multiplies_small |= std::strcmp(core_name(), name) == 0;
+    }
+  }
   loaded.store(&functions, std::memory_order_release);
   return 0;
 }
@@ -171,6 +188,85 @@ bool fix_leading(int64_t rows, int64_t columns, int64_t *leading) {
   return *leading >= std::max<int64_t>(columns, 1) && *leading <= INT32_MAX;
 }
 
+struct Sizes {
+  int64_t m, n, k;
+};
+// C = A B, or C += A B, in calls for parts of it.
+struct Product {
+  DType dtype;
+  Sizes sizes;
+  Strided left, right;
+  bool transpose_a, transpose_b;
+  int64_t lda, ldb;
+  bool accumulate;
+  void *c;
+  int64_t ldc;
+
+  bool only_right_turned() const { return transpose_b && !transpose_a; }
+  const char *at(const Strided &factor, int64_t row, int64_t column) const {
+    return element(factor.data, row * factor.row + column * factor.column, itemsize(dtype));
+  }
+  void call(const OpenBlas &blas, Sizes first, Sizes part) const {
+    call_with(blas, first, part, at(right, first.k, first.n), transpose_b, ldb);
+  }
+  // With this as the part of the right factor.
+  void call_with(const OpenBlas &blas, Sizes first, Sizes part, const void *b, bool turned, int64_t leading) const {
+    auto flag = [](bool transpose) { return transpose ? kTranspose : kNoTranspose; };
+    char *result = const_cast<char *>(element(c, first.m * ldc + first.n, itemsize(dtype)));
+    call_blas(blas, dtype, flag(transpose_a), flag(turned), int(part.m), int(part.n), int(part.k),
+              at(left, first.m, first.k), int(lda), b, int(leading), accumulate || first.k > 0, result, int(ldc));
+  }
+};
+
+// Rows and columns per call, if a product with one small extent can be cut into small ones.
+struct Steps {
+  int64_t rows, columns;
+};
+Steps steps_of(const Product &product) {
+  auto [m, n, k] = product.sizes;
+  Steps steps{kMaxDimension, kMaxDimension};
+  if (std::min(m, std::min(n, k)) > kSkinny || k > kSmallProducts) return steps;
+  int64_t smaller = std::min(m, n), larger = std::max(m, n);
+  if (smaller > kSmallProducts / k) return steps;
+  int64_t step = kSmallProducts / (smaller * k);
+  if (product.only_right_turned()) step = k < kSkinny ? 0 : std::min(step, kSmallResult / smaller);
+  step = step / kStepMultiple * kStepMultiple;
+  if (step > 0 && step < larger) (m > n ? steps.rows : steps.columns) = step;
+  return steps;
+}
+
+void multiply_steps(const OpenBlas &blas, const Product &product, Steps steps) {
+  auto [m, n, k] = product.sizes;
+  for (int64_t i = 0; i < m; i += steps.rows) {
+    for (int64_t j = 0; j < n; j += steps.columns) {
+      for (int64_t p = 0; p < k; p += kMaxDimension) {
+        product.call(blas, {i, j, p}, {std::min(steps.rows, m - i), std::min(steps.columns, n - j),
+                                       std::min(kMaxDimension, k - p)});
+      }
+    }
+  }
+}
+
+// False if there is no memory for a panel.
+bool multiply_panels(const OpenBlas &blas, const Product &product) {
+  auto [m, n, k] = product.sizes;
+  int64_t item = itemsize(product.dtype);
+  char *panel = thread_scratch(size_t(kPanelInner * kPanelColumns * item), ScratchUse::Product);
+  if (!panel) return false;
+  for (int64_t p = 0; p < k; p += kPanelInner) {
+    for (int64_t j = 0; j < n; j += kPanelColumns) {
+      int64_t sizes[2] = {std::min(kPanelInner, k - p), std::min(kPanelColumns, n - j)};
+      int64_t to[2] = {sizes[1] * item, item}, from[2] = {product.right.row * item, product.right.column * item};
+      copy_strided(item, 2, sizes, panel, to, product.at(product.right, p, j), from);
+      for (int64_t i = 0; i < m; i += kPanelRows) {
+        Sizes part{std::min(kPanelRows, m - i), sizes[1], sizes[0]};
+        product.call_with(blas, {i, j, p}, part, panel, false, sizes[1]);
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int gemm_load() {
@@ -199,18 +295,17 @@ void gemm_add(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_
   bool suitable = blas && fix_leading(transpose_a ? k : m, transpose_a ? m : k, &lda) &&
                   fix_leading(transpose_b ? n : k, transpose_b ? k : n, &ldb) && fix_leading(m, n, &ldc);
   if (!suitable) return multiply_loops(dtype, m, n, std::max<int64_t>(k, 0), left, right, accumulate, c, ldc);
-  int64_t item = itemsize(dtype);
-  int ta = transpose_a ? kTranspose : kNoTranspose, tb = transpose_b ? kTranspose : kNoTranspose;
-  for (int64_t i = 0; i < m; i += kMaxDimension) {
-    for (int64_t j = 0; j < n; j += kMaxDimension) {
-      for (int64_t p = 0; p < k; p += kMaxDimension) {
-        call_blas(*blas, dtype, ta, tb, int(std::min(kMaxDimension, m - i)), int(std::min(kMaxDimension, n - j)),
-                  int(std::min(kMaxDimension, k - p)), element(a, i * left.row + p * left.column, item), int(lda),
-                  element(b, p * right.row + j * right.column, item), int(ldb), accumulate || p > 0,
-                  const_cast<char *>(element(c, i * ldc + j, item)), int(ldc));
-      }
-    }
+  Product product{dtype, {m, n, k}, left, right, transpose_a, transpose_b, lda, ldb, accumulate, c, ldc};
+  bool large = m > kSmallProducts / k || n > kSmallProducts / (m * k);
+  Steps steps{kMaxDimension, kMaxDimension};
+  if (blas->multiplies_small && !is_complex(dtype) && large) {
+    steps = steps_of(product);
+    bool whole = steps.rows == kMaxDimension && steps.columns == kMaxDimension;
+    bool worthwhile = product.only_right_turned() ? whole || m > kSkinny || k < 4 * kSkinny
+                                                  : whole || ldb * itemsize(dtype) > kNearRows;
+    if (m >= kRowsPerPanel && worthwhile && multiply_panels(*blas, product)) return;
   }
+  multiply_steps(*blas, product, steps);
 }
 
 }  // namespace rushlight

@@ -236,7 +236,9 @@ void set_thread_count(int count);
 // Nested calls and calls in a forked child before the pool restarts run serially. No GIL needed.
 int64_t parallel_for(int64_t count, int64_t grain, int64_t (*task)(void *, int64_t, int64_t), void *context);
 int thread_index();                            // 0 for the caller, 1.. for pool threads
-char *thread_scratch(size_t bytes);            // this thread's scratch memory, grown on demand, 64-byte aligned
+// This thread's scratch memory, grown on demand, 64-byte aligned: one for launches and one for products inside them.
+enum class ScratchUse : uint8_t { Launch, Product, Count };
+char *thread_scratch(size_t bytes, ScratchUse use = ScratchUse::Launch);
 
 struct Code { void *entry; size_t bytes; int64_t references; };
 Code *code_load(const void *blob, size_t bytes, size_t entry);  // copy a blob into the arena; null with an error set

@@ -171,7 +171,7 @@ struct Scratch {
   size_t bytes = 0;
   ~Scratch() { std::free(memory); }
 };
-thread_local Scratch scratch;
+thread_local Scratch scratch[size_t(ScratchUse::Count)];
 
 }  // namespace
 
@@ -208,18 +208,19 @@ int64_t parallel_for(int64_t count, int64_t grain, int64_t (*task)(void *, int64
 
 int thread_index() { return current_index; }
 
-char *thread_scratch(size_t bytes) {
+char *thread_scratch(size_t bytes, ScratchUse use) {
   constexpr size_t kUnit = 4096;
-  if (bytes > scratch.bytes || !scratch.memory) {
+  Scratch &own = scratch[size_t(use)];
+  if (bytes > own.bytes || !own.memory) {
     if (bytes > SIZE_MAX / 2) return nullptr;
     size_t rounded = (std::max<size_t>(bytes, 1) + kUnit - 1) / kUnit * kUnit;
     auto *memory = static_cast<char *>(std::aligned_alloc(64, rounded));
     if (!memory) return nullptr;
-    std::free(scratch.memory);
-    scratch.memory = memory;
-    scratch.bytes = rounded;
+    std::free(own.memory);
+    own.memory = memory;
+    own.bytes = rounded;
   }
-  return scratch.memory;
+  return own.memory;
 }
 
 }  // namespace rushlight
