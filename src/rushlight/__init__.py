@@ -95,6 +95,7 @@ from .random import (  # noqa: E402
     seed,
     set_rng_state,
 )
+from .removed import *  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .settings import *  # noqa: E402
 from .storage import *  # noqa: E402

@@ -252,3 +252,28 @@ def test_norms_of_negative_order_at_zero() -> None:
         x = rushlight.zeros(5, requires_grad=True)
         linalg.vector_norm(x, order).backward()
         assert x.grad.tolist() == [0.0] * 5, order
+
+
+@pytest.mark.parametrize("largest", (True, False))
+@pytest.mark.parametrize("general", (True, False))
+def test_some_eigenvalues(general: bool, largest: bool) -> None:
+    random = numpy.random.default_rng(4)
+    A, B = (random.normal(size=(9, 9)) for _ in range(2))
+    A, B = A + A.T, B @ B.T + numpy.eye(9)
+    keywords = {"B": B} if general else {}
+    (ours, X), (theirs, _) = both("lobpcg", A, 2, largest=largest, **keywords)
+    numpy.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+    A, B = rushlight.from_numpy(A), rushlight.from_numpy(B if general else numpy.eye(9))
+    assert rushlight.allclose(A @ X, B @ X * ours)
+    assert rushlight.allclose(X.mT @ B @ X, rushlight.eye(2, dtype=A.dtype))
+    assert both("lobpcg", A.numpy(), 4) == (ValueError, ValueError)
+
+
+@pytest.mark.parametrize("name", ("eig", "symeig", "lstsq", "solve", "matrix_rank"))
+def test_removed_functions_name_their_successors(name: str) -> None:
+    arguments = [rushlight.eye(2)] * (2 if name in ("lstsq", "solve") else 1)
+    with pytest.raises(RuntimeError, match=r"is now removed; use linalg\."):
+        getattr(rushlight, name)(*arguments)
+    if name != "matrix_rank":
+        with pytest.raises(RuntimeError, match=r"use linalg\."):
+            getattr(rushlight.eye(2), name)(*arguments[1:])

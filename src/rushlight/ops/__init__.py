@@ -57,6 +57,7 @@ FAMILIES = (
     "linalg.ldl",
     "linalg.matrix_exponential",
     "linalg.low_rank",
+    "linalg.partial_eigen",
     "einsum",
     "bilinear",
     "copies",

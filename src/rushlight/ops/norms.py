@@ -272,6 +272,28 @@ def norm(
     return _vector_norm(input, order, dim, keepdim, dtype, "linalg.vector_norm")
 
 
+@composite(
+    names=["frobenius_norm"],
+    methods=[],
+    out="same dtype",
+    samples=calls(((Draw((3, 4)), (0, 1)), {"keepdim": True}), (Draw((2, 3, 4)), (1,))),
+)
+def frobenius_norm(input, dim: Dim, keepdim: bool = False):
+    """The 2-norm over dims."""
+    return _vector_norm(input, 2, dim, keepdim, None, "linalg.vector_norm")
+
+
+@composite(
+    names=["nuclear_norm"],
+    methods=[],
+    out="same dtype",
+    samples=calls(((Draw((3, 4)),), {"keepdim": True}), (Draw((2, 3, 4)), (0, 2))),
+)
+def nuclear_norm(input, dim: Dim = (-2, -1), keepdim: bool = False):
+    """The nuclear norm of matrices over two dims: the sum of the singular values."""
+    return _matrix_norm(input, "nuc", dim, keepdim, None)
+
+
 # ---------------------------------------------------------------- distances
 
 
