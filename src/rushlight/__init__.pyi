@@ -33,6 +33,7 @@ from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
+from . import removed as removed
 from . import return_types as return_types
 from . import serialization as serialization
 from . import settings as settings
@@ -130,6 +131,11 @@ from .random import initial_seed as initial_seed
 from .random import manual_seed as manual_seed
 from .random import seed as seed
 from .random import set_rng_state as set_rng_state
+from .removed import eig as eig
+from .removed import lstsq as lstsq
+from .removed import matrix_rank as matrix_rank
+from .removed import solve as solve
+from .removed import symeig as symeig
 from .serialization import load as load
 from .serialization import save as save
 from .settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
@@ -1431,6 +1437,15 @@ def frac_(input: Tensor) -> Tensor:
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """Mantissas of magnitude 0.5 to 1, and exponents of 2, whose product is the input."""
 
+def frobenius_norm(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The 2-norm over dims."""
+
 def full(
     size: _int | Sequence[_int],
     fill_value: Tensor | _Number,
@@ -1975,6 +1990,47 @@ def linspace(
 ) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
 
+def lobpcg(
+    A: Tensor,
+    k: _int | None = None,
+    B: Any = None,
+    X: Any = None,
+    n: _int | None = None,
+    iK: Any = None,
+    niter: _int | None = None,
+    tol: _float | None = None,
+    largest: _bool | None = None,
+    method: str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> Tensor:
+    """The k largest (or smallest) eigenvalues, and eigenvectors, of A @ x = E * B @ x.
+
+    Matrices are dense here, so all eigenvalues are computed, and exactly: the arguments that steer
+    the iteration (X but for its size, n, iK, niter, tol, method, ...) have no influence.
+
+    Args:
+        A: symmetric or Hermitian matrices (\\*, m, m).
+        k: how many; X.shape[-1] by default, or 1.
+        B: positive-definite matrices (\\*, m, m); the identity by default.
+        X: a first approximation of the eigenvectors, whose columns count.
+        largest: whether the largest are wanted (the default).
+
+    Returns:
+        E (\\*, k), the wanted end of the spectrum first; and the eigenvectors (\\*, m, k).
+
+    Raises:
+        ValueError: if m < 3 * k.
+        LinAlgError: if B is not positive-definite.
+
+    Example:
+        >>> E, X = rushlight.lobpcg(rushlight.diag(rushlight.arange(1.0, 7.0)), 2)
+        >>> E
+        tensor([6., 5.])
+    """
+
 def log(input: Tensor, *, out: Any = None) -> Tensor:
     """The natural logarithm."""
 
@@ -2479,6 +2535,15 @@ def not_equal(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Ten
 
 def not_equal_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether the elements differ."""
+
+def nuclear_norm(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = ...,
+    keepdim: _bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The nuclear norm of matrices over two dims: the sum of the singular values."""
 
 def ones(
     *size: _int | Sequence[_int],

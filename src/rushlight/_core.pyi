@@ -694,6 +694,8 @@ class Tensor:
     @property
     def dtype(self) -> _dtype:
         """The type of the elements."""
+    def eig(self, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> Any:
+        """Removed: use ``linalg.eig`` or ``linalg.eigvals``, whose results are complex."""
     def element_size(self) -> _int:
         """The number of bytes of an element."""
     def eq(self, other: Tensor | _Number) -> Tensor:
@@ -1149,6 +1151,8 @@ class Tensor:
         """log(sum(exp(input))); shifting by the maximum prevents overflow."""
     def long(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int64."""
+    def lstsq(self, A: Tensor, *, out: Any = None) -> Any:
+        """Removed: use ``linalg.lstsq``, which takes A first."""
     def lt(self, other: Tensor | _Number) -> Tensor:
         """Whether input < other."""
     def lt_(self, other: Tensor | _Number) -> Tensor:
@@ -1713,6 +1717,8 @@ class Tensor:
         """As ``linalg.slogdet``."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
+    def solve(self, A: Tensor, *, out: Any = None) -> Any:
+        """Removed: use ``linalg.solve``, which takes A first and returns no factors."""
     def sort(
         self,
         dim: _int = -1,
@@ -1831,6 +1837,8 @@ class Tensor:
         """Two dims exchanged."""
     def swapdims_(self, *args: Any, **kwargs: Any) -> Tensor:
         """``swapdims`` in place: this tensor gets the other layout."""
+    def symeig(self, eigenvectors: _bool = False, upper: _bool = True, *, out: Any = None) -> Any:
+        """Removed: use ``linalg.eigh`` or ``linalg.eigvalsh``, which read the lower triangle."""
     def t(self) -> Tensor:
         """The transposed matrix."""
     def t_(self, *args: Any, **kwargs: Any) -> Tensor:
