@@ -191,6 +191,8 @@ size_t apply_chain(const View &view, const std::vector<int64_t> &slots, size_t f
       case ChainStep::Slice: slice(step.dims[0], values[0], values[1], values[2], layout); break;
       case ChainStep::Flip: flip(step.dims, layout); break;
       case ChainStep::Window: window(step.dims[0], values[0], values[1], values[2], values[3], layout); break;
+      case ChainStep::Copy: layout.strides = elementwise_strides(layout.sizes, {layout}); break;
+      case ChainStep::RowMajor: layout.strides = contiguous_strides(layout.sizes); break;
     }
   }
   return view.chain.size();

@@ -227,6 +227,10 @@ class PlanParser {
       step.kind = kind == "expand" ? ChainStep::Expand : ChainStep::Reshape;
       step.slots = slots(items[1], "a view's sizes");
       if (step.slots.size() > kManyDims) fail(PyExc_ValueError, "Plan: a view of %zu dims", step.slots.size());
+    } else if (kind == "copy") {
+      std::string order = text_of(items[1], "a copy's layout");
+      if (order != "like" && order != "contiguous") fail(PyExc_ValueError, "Plan: unknown layout %R", items[1]);
+      step.kind = order == "like" ? ChainStep::Copy : ChainStep::RowMajor;
     } else {
       fail(PyExc_ValueError, "Plan: unknown view step %R", items[0]);
     }

@@ -98,7 +98,9 @@ struct ScalarGuard {
 };
 
 struct ChainStep {
-  enum Kind : uint8_t { Permute, Expand, Reshape, Slice, Flip, Window } kind;
+  // Copy: in the order of dims that elementwise results have; RowMajor: a copy, too. These say how layouts follow from
+  // what is never stored.
+  enum Kind : uint8_t { Permute, Expand, Reshape, Slice, Flip, Window, Copy, RowMajor } kind;
   std::vector<int> dims;   // Permute, Flip: dims; Slice, Window: the dim
   std::vector<int> slots;  // Expand, Reshape: sizes; Slice: start, step, length; Window: length, step, taps, spacing
 };

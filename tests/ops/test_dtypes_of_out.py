@@ -67,3 +67,28 @@ def test_clamp_in_place_by_tensors_of_another_dtype():
 def test_cat_of_empty_vectors_along_any_dim():
     for m in (rushlight, torch):
         assert m.cat([m.zeros(0), m.zeros(0)], 7).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
+def test_half_precision_is_rounded_before_it_is_converted(dtype):
+    for name in ("exp", "atan2", "asin", "sqrt", "ldexp"):
+        for out in ("float32", "float64", "complex64"):
+            found, expected = (
+                getattr(m, name)(*arguments, out=m.zeros(40, dtype=getattr(m, out)))
+                for m in (rushlight, torch)
+                for x in [(m.arange(40) / 40).to(getattr(m, dtype))]
+                for arguments in [(x, 20 * x) if name in ("atan2", "ldexp") else (x,)]
+            )
+            half = torch.tensor(found.real.tolist(), dtype=torch.float64).to(getattr(torch, dtype))
+            assert half.tolist() == found.real.tolist()
+            assert torch.allclose(half.double(), expected.real.double(), rtol=2**-7)
+
+
+def test_decimals_of_half_precision_are_rounded_once():
+    for dtype in ("float16", "bfloat16", "float32"):
+        for decimals in (2, 1, -1):
+            found, expected = (
+                m.round(m.linspace(-3, 30, 400).to(getattr(m, dtype)), decimals=decimals).tolist()
+                for m in (rushlight, torch)
+            )
+            assert found == expected

@@ -99,3 +99,41 @@ def test_sorted_elements_and_their_indices_lie_as_the_input(order):
         found, expected = (call(m, strided(m, order)) for m in (rushlight, torch))
         assert [each.stride() for each in found] == [each.stride() for each in expected]
         assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+
+
+MATRICES = {
+    "row-major": lambda m: m.ones(2, 3),
+    "column-major": lambda m: m.ones(3, 2).t(),
+    "one row": lambda m: m.ones(1, 3).expand(2, 3),
+    "one column": lambda m: m.ones(2, 1).expand(2, 3),
+    "one row of columns": lambda m: m.ones(3, 1).expand(3, 2).t(),
+    "one element": lambda m: m.ones(1, 1).expand(2, 3),
+    "vector": lambda m: m.ones(3),
+    "stepped": lambda m: m.ones(2, 6)[:, ::2],
+}
+
+
+def of_dtype(m, name, dtype):
+    """A matrix whose dims lie as those of MATRICES do."""
+    x = MATRICES[name](m)
+    like = m.empty(18, dtype=getattr(m, dtype)).fill_(1)
+    return like.as_strided(x.shape, x.stride())
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_operands_of_another_dtype_lie_as_their_copies(name):
+    for other in MATRICES:
+        for dtypes in (("int64", "float32"), ("float64", "float32"), ("bfloat16", "bfloat16")):
+            for call in (
+                lambda m, x, y: x * y,
+                lambda m, x, y: y < x,
+                lambda m, x, y: m.where(x > 0, x, y),
+                lambda m, x, y: m.ldexp(x, y.to(x.dtype)),
+                lambda m, x, y: x * 2.0**y,
+                lambda m, x, y: m.ldexp(x.to(m.float64), x.int()),
+            ):
+                found, expected = (
+                    call(m, *(of_dtype(m, *each) for each in zip((name, other), dtypes)))
+                    for m in (rushlight, torch)
+                )
+                assert found.stride() == expected.stride(), (other, dtypes)

@@ -140,3 +140,17 @@ def test_errors(index):
         rushlight.from_numpy(x)[to_index(index, rushlight.from_numpy)]
     with pytest.raises(theirs.type):
         run(x, lambda x, make: x[to_index(index, make)])
+
+
+def test_index_put_refuses_indices_without_elements_to_stand_for():
+    for m in (rushlight, torch):
+        zero, three = m.tensor([0]), m.ones(3)
+        for target, indices, values in (
+            (m.zeros(()), (zero,), three[0]),
+            (m.zeros(3), (zero, zero), three[0]),
+            (m.zeros(0, 2), (zero,), three),
+            (m.zeros(2, 0), (zero, zero), three[:1]),
+        ):
+            with pytest.raises(IndexError):
+                target.index_put(indices, values)
+        assert m.zeros(0, 2).index_put((zero[:0],), three[:1]).shape == (0, 2)

@@ -10,6 +10,7 @@ from ..graph import expressions
 from ..graph.node import Graph, Node, Order, Value
 from ..graph.polynomials import Atom
 from ..graph.symbols import key_of
+from ..ops.build import is_half
 from ..ops.kinds import Elementwise
 from .convolve import contraction, spread
 from .fuse import Fusion
@@ -457,6 +458,12 @@ def view_of_input(value: Value) -> tuple[Value, tuple[Any, ...]]:
     return value, tuple(chain)
 
 
+def is_view_of_input(value: Value) -> bool:
+    while (node := value.node) is not None and node.name in AFFINE_VIEWS:
+        value = node.inputs[0]
+    return node is None
+
+
 def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | None:
     """The graph inputs (with broadcasts as view chains) of an expression that is elementwise
     throughout, else None.
@@ -472,8 +479,15 @@ def elementwise_inputs(value: Value) -> list[tuple[Value, tuple[Any, ...]]] | No
         if node is None:
             found.append((each, chain))
             return True
-        if not each.shape and all(operand.weak for operand in node.inputs):
+        filled = node.name == "full" or all(operand.weak for operand in node.inputs)
+        if not each.shape and filled:
             return True  # a number
+        if each.like == "contiguous" and each is not value:
+            chain = (("copy", "contiguous"), *chain)
+        if node.name == "convert" and is_view_of_input(node.inputs[0]):
+            half = is_half(value.dtype) and node.inputs[0].dtype is value.dtype
+            if not half:  # in which case it is only computed in float32
+                chain = (("copy", "like"), *chain)
         if node.name == "flip":
             return visit(node.inputs[0], chain)
         if node.name == "expand":

@@ -99,17 +99,23 @@ def from_memory(b: Builder, dtype: DType, raw: Reg) -> Reg:
         reg = (raw.cast("zext", "i32") << 16).bitcast("float")
         b.stored[reg.name] = raw
         return reg
-    return raw.cast("fpext", "float") if raw.element == "half" else raw
+    if raw.element == "half":
+        reg = raw.cast("fpext", "float")
+        b.stored[reg.name] = raw
+        return reg
+    return raw
 
 
 def to_memory(b: Builder, dtype: DType, reg: Reg) -> Reg:
     """A register as stored, rounded to nearest even; what was loaded or rounded is so already."""
     if dtype.name == "bool":
         return reg.cast("zext", "i8")
-    if dtype.name == "bfloat16":
-        known = b.stored.get(reg.name)
-        return _to_bfloat16(b, reg) if known is None else known
-    return reg.cast("fptrunc", "half") if memory_element(dtype) == "half" else reg
+    if memory_element(dtype) not in ("half", "i16") or element_of(dtype) != "float":
+        return reg
+    known = b.stored.get(reg.name)
+    if known is not None and known.element == memory_element(dtype):
+        return known
+    return _to_bfloat16(b, reg) if dtype.name == "bfloat16" else reg.cast("fptrunc", "half")
 
 
 def _to_bfloat16(b: Builder, reg: Reg) -> Reg:
@@ -123,4 +129,9 @@ def _to_bfloat16(b: Builder, reg: Reg) -> Reg:
 
 def round_half(b: Builder, dtype: DType, parts: tuple[Reg, ...]) -> tuple[Reg, ...]:
     """Registers rounded to the precision that a 16-bit dtype has in memory."""
-    return tuple(from_memory(b, dtype, to_memory(b, dtype, each)) for each in parts)
+
+    def rounded(reg: Reg) -> Reg:
+        raw = to_memory(b, dtype, reg)
+        return reg if b.stored.get(reg.name) is raw else from_memory(b, dtype, raw)
+
+    return tuple(map(rounded, parts))

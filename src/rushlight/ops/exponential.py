@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .. import dtypes
+from ..graph.symbols import same_shape
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
@@ -262,10 +263,12 @@ def times_power(exponent, x):
 def ldexp(input: Tensor, other: Tensor):
     """input * 2**other"""
     if not input.dtype.is_floating_point or not other.dtype.is_integral:
-        return input * op.pow(2.0, other)
+        plain = input.dtype.is_integral or input.dtype is dtypes.get_default_dtype()
+        return input * op.pow(2.0 if plain else build.full((), 2.0, input.dtype), other)
     if other.dtype is dtypes.bool:
         raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
     exponent = build.convert(other, dtypes.int32)
     shape = broadcast_shapes([input.shape, exponent.shape], "ldexp")
-    operands = (build.expand(each, shape) for each in (exponent, input))
-    return times_power.apply(*operands)
+    operands = [build.expand(each, shape) for each in (exponent, input)]
+    result = times_power.apply(*operands)
+    return build.laid_out_by(result, operands[1:]) if same_shape(input.shape, shape) else result

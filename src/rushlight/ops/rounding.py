@@ -137,9 +137,12 @@ def round(input, *, decimals: int = 0):
     if decimals == 0:
         return elementwise("round_floating", input)
     scale = 10.0 ** (decimals if decimals > 0 else -decimals)
+    wide = build.widened(input)
     if decimals > 0:
-        return elementwise("round_floating", input * scale) / scale
-    return elementwise("round_floating", input / scale) * scale
+        result = elementwise("round_floating", wide * scale) / scale
+    else:
+        result = elementwise("round_floating", wide / scale) * scale
+    return build.convert(result, input.dtype)
 
 
 @composite(names=["frac"], inplace=True, out="same dtype", samples=unary())

@@ -12,7 +12,7 @@ from types import EllipsisType
 from typing import Any
 
 from .. import dtypes
-from ..graph.symbols import DataDependentError, SymbolicInt
+from ..graph.symbols import DataDependentError, SymbolicInt, same
 from ..graph.trace import METHODS, Traced
 from ..layout import broadcast_shapes
 from . import build
@@ -240,6 +240,7 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     tensors = _broadcast(
         [build.convert(each, dtypes.int64) for each in indices if each is not None]
     )
+    _check_dims(input, tensors, dims, len(indices))
     shape = indexed_shape(input, tensors, dims)
     values = build.convert(build.lift(values, input.context, "index_put"), input.dtype)
     while values.ndim > len(shape) and values.shape[0] == 1:
@@ -247,6 +248,17 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     values = build.expand(values, expanded_shape(values, shape, "index_put"))
     result = index_put_primitive.apply(input, values, *tensors, dims=dims, accumulate=accumulate)
     return build.laid_out_like(result, input)
+
+
+def _check_dims(input: Traced, tensors: Sequence[Traced], dims: Sequence[int], count: int) -> None:
+    """IndexError for more indices than dims, or for any index into a dim without elements."""
+    if count > input.ndim:
+        raise IndexError(
+            f"index_put: too many indices for tensor of dimension {input.ndim} (got {count})"
+        )
+    for dim in dims:
+        if same(input.shape[dim], 0) and not any(same(size, 0) for size in tensors[0].shape):
+            raise IndexError(f"index_put: index is out of bounds for dimension {dim} with size 0")
 
 
 def _other_dtype(values: Any, dtype: Any) -> bool:

@@ -6,11 +6,15 @@ from ...dtypes import dtype as DType
 from ..llvm import Builder, Reg, bits, is_float
 from ..values import Value, element_of, round_half
 
+_HALF = ("float16", "bfloat16", "complex32")
+
 
 def convert(b: Builder, dtype: DType, value: Value) -> Value:
     source = value.dtype
     if source == dtype:
         return value
+    if source.name in _HALF:  # what was computed as float counts as what it is stored as
+        value = value._replace(parts=round_half(b, source, value.parts))
     if dtype.is_complex:
         real = [_convert_part(b, dtype, source, part) for part in value.parts]
         parts: tuple[Reg, ...] = (real[0], real[1] if len(real) == 2 else real[0].like(0.0))
@@ -18,7 +22,7 @@ def convert(b: Builder, dtype: DType, value: Value) -> Value:
         parts = (value.parts[0].ne(0.0) | value.parts[1].ne(0.0),)
     else:
         parts = (_convert_part(b, dtype, source, value.parts[0]),)
-    if dtype.name in ("float16", "bfloat16", "complex32"):
+    if dtype.name in _HALF:
         parts = round_half(b, dtype, parts)
     return Value(dtype, parts, None)
 

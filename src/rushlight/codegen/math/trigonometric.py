@@ -111,17 +111,18 @@ def _cos_double(b: Builder, r: Reg, low: Reg) -> Reg:
 
 def atan2_single(b: Builder, y: Reg, x: Reg) -> Reg:
     """The angle of (x, y) for float32, in double."""
-    return narrow(_angle(b, via_double(y), via_double(x)), x)
+    return copysign(narrow(_angle(b, via_double(y), via_double(x)), x), y)
 
 
 def atan_single(b: Builder, x: Reg) -> Reg:
     wide = via_double(x)
-    return narrow(_angle(b, wide, wide.like(1.0)), x)
+    return copysign(narrow(_angle(b, wide, wide.like(1.0)), x), x)
 
 
 def asin_single(b: Builder, x: Reg) -> Reg:
     wide = via_double(x)
-    return narrow(_angle(b, wide, b.intrinsic("sqrt", (1.0 - wide) * (1.0 + wide))), x)
+    cosine = b.intrinsic("sqrt", (1.0 - wide) * (1.0 + wide))
+    return copysign(narrow(_angle(b, wide, cosine), x), x)
 
 
 def acos_single(b: Builder, x: Reg) -> Reg:
@@ -139,7 +140,9 @@ def tan_single(b: Builder, x: Reg) -> Reg:
 
 
 def _angle(b: Builder, y: Reg, x: Reg) -> Reg:
-    """atan2 to 1e-9; signed zeros and infinities as in C99 (F.9.1.4)."""
+    """The size of atan2 to 1e-9; signed zeros and infinities as in C99 (F.9.1.4). It gets y's sign
+    when it is narrow: LLVM would narrow a double that only gives a sign through a library call.
+    """
     ax, ay = absolute(x), absolute(y)
     swap = ay.gt(ax)
     small, large = b.select(swap, ax, ay), b.select(swap, ay, ax)
@@ -149,5 +152,4 @@ def _angle(b: Builder, y: Reg, x: Reg) -> Reg:
     angle = b.fma(ratio * z, b.polynomial(z, _ATAN), ratio)
     angle = b.select(swap, math.pi / 2 - angle, angle)
     angle = b.select(copysign(x.like(1.0), x).lt(0.0), math.pi - angle, angle)
-    angle = b.select(x.isnan() | y.isnan(), x + y, angle)
-    return copysign(angle, y)
+    return b.select(x.isnan() | y.isnan(), x + y, angle)
