@@ -42,10 +42,11 @@ def in_place(name: str) -> Callable[..., Tensor]:
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """``resize_`` to the shape of another tensor."""
-    if not isinstance(other, Tensor):
-        raise TypeError(
-            f"resize_as_(): argument 'the_template' must be Tensor, not {type(other).__name__}"
-        )
+    for name, argument in (("input", self), ("the_template", other)):
+        if not isinstance(argument, Tensor):
+            raise TypeError(
+                f"resize_as_(): argument '{name}' must be Tensor, not {type(argument).__name__}"
+            )
     return self.resize_(other.shape)
 
 
