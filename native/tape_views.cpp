@@ -82,19 +82,15 @@ int regenerate_view(Tensor *view) {
   Edge edge{};
   if (!edge_of(a->base, &edge)) return -1;
   Ref<Node> owned_next(edge.node);
-  Ref<Node> node;
-  if (edge.node) {
-    PyTypeObject *type = node_type("AsStridedBackward0");
-    if (!type) return -1;
-    node = Ref<Node>(node_new(NodeKind::View, type, 1, 1));
-    if (!node || !set_metas(node.get(), {view->meta})) return -1;
-    node->view_kind = ViewKind::AsStrided;
-    node->arguments.assign(1, offset_from_base(view));
-    node->base_meta = a->base->meta;
-    meta_incref(node->base_meta);
-    node->edges[0] = {owned_next.release(), edge.index};
-    if (move_retained(view, node.get(), 0) < 0) return -1;
-  }
+  PyTypeObject *type = node_type("AsStridedBackward0");
+  Ref<Node> node(type ? node_new(NodeKind::View, type, 1, 1) : nullptr);
+  if (!node || !set_metas(node.get(), {view->meta})) return -1;
+  node->view_kind = ViewKind::AsStrided;
+  node->arguments.assign(1, offset_from_base(view));
+  node->base_meta = a->base->meta;
+  meta_incref(node->base_meta);
+  node->edges[0] = {owned_next.release(), edge.index};  // null: the base was detached in place
+  if (move_retained(view, node.get(), 0) < 0) return -1;
   Node *old = a->grad_fn;
   a->grad_fn = node.release();
   a->output_index = 0;

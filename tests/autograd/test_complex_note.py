@@ -105,3 +105,67 @@ def test_functions_return_gradients_of_the_kind_of_their_inputs(torch):
     z = leaf(torch, 1 + 1j)
     Turn.apply(z).backward(torch.tensor([1 + 0j]))
     close(z.grad, [1j])
+
+
+def test_complex_steps_between_real_numbers_do_not_matter(torch):
+    """cos(x) by way of exp(ix)."""
+    x = leaf(torch, 0.5, -1.0)
+    ((x * 1j).exp().real * 3).sum().backward()
+    close(x.grad, (-3 * torch.sin(x.detach())).tolist())
+
+
+def test_real_factors_of_complex_numbers(torch):
+    z = leaf(torch, 1 + 2j)
+    (z * 3).backward(torch.tensor([1 + 0j]))
+    close(z.grad, [3 + 0j])
+
+
+def test_formulas_of_own_functions(torch):
+    """For s = f(z): conj(g) ds/dconj(z) + g conj(ds/dz), and twice the first between domains."""
+
+    class Square(torch.autograd.Function):  # holomorphic
+        @staticmethod
+        def forward(ctx, z):
+            ctx.save_for_backward(z)
+            return z * z
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (z,) = ctx.saved_tensors
+            return gradient * (2 * z).conj()
+
+    class Power(torch.autograd.Function):  # complex to real: z conj(z)
+        @staticmethod
+        def forward(ctx, z):
+            ctx.save_for_backward(z)
+            return z.real**2 + z.imag**2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (z,) = ctx.saved_tensors
+            return 2 * gradient * z
+
+    class Turn(torch.autograd.Function):  # real to complex: (2 + i) x
+        @staticmethod
+        def forward(ctx, x):
+            return x * (2 + 1j)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return (gradient.conj() * (2 + 1j)).real
+
+    z = torch.tensor([1 + 2j, -0.5j], dtype=torch.complex128, requires_grad=True)
+    x = torch.tensor([0.5, -2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(Square.apply, (z,))
+    assert torch.autograd.gradcheck(Power.apply, (z,))
+    assert torch.autograd.gradcheck(Turn.apply, (x,))
+
+
+def test_optimizers_work_on_complex_parameters(torch):
+    z = torch.nn.Parameter(torch.tensor([3 + 4j]))
+    optimizer = torch.optim.SGD([z], lr=0.25)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (z.abs() ** 2).sum().backward()
+        optimizer.step()
+    close(z.detach(), [(3 + 4j) / 8])

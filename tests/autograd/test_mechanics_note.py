@@ -397,3 +397,48 @@ def test_what_is_written_over_gets_zeros(torch):
     x.copy_(b)
     x.sum().backward()
     assert a.grad.tolist() == [0.0, 0.0] and b.grad.tolist() == [1.0, 1.0]
+
+
+def test_what_comes_in_as_nan_goes_out_as_nan(torch):
+    x = torch.ones(2, requires_grad=True)
+    (x * 2 + x.exp()).backward(torch.tensor([float("nan"), 1.0]))
+    assert x.grad[0].isnan() and x.grad[1].isfinite()
+
+
+def test_random_numbers_depend_on_nothing(torch):
+    x = torch.full((3,), 0.5, requires_grad=True)
+    for result in (torch.rand_like(x), torch.randn_like(x), x.multinomial(2)):
+        assert not result.requires_grad
+    drawn = torch.bernoulli(x)
+    if drawn.requires_grad:
+        drawn.sum().backward()
+        assert x.grad.tolist() == [0.0] * 3
+
+
+def test_evaluation_mode_records_and_keeps_statistics(torch):
+    norm = torch.nn.BatchNorm1d(2)
+    x = torch.tensor([[1.0, 2.0], [3.0, 6.0]], requires_grad=True)
+    norm.eval()
+    y = norm(x)
+    assert y.requires_grad and norm.running_mean.tolist() == [0.0, 0.0]
+    norm.train()
+    assert norm(x).requires_grad and norm.running_mean.tolist() != [0.0, 0.0]
+    assert not norm.running_mean.requires_grad
+
+
+def test_initialization_is_not_recorded(torch):
+    layer = torch.nn.Linear(2, 3)
+    version = layer.weight._version
+    torch.nn.init.ones_(layer.weight)
+    assert layer.weight.is_leaf and layer.weight.requires_grad
+    assert layer.weight._version > version
+
+
+def test_modules_can_be_frozen(torch):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    model[0].requires_grad_(False)
+    model(torch.ones(3, 2)).sum().backward()
+    grads = [parameter.grad is not None for parameter in model.parameters()]
+    assert grads == [False, False, True, True]
+    hidden = model[0](torch.ones(3, 2))
+    assert hidden.grad_fn is None

@@ -303,3 +303,14 @@ def test_saved_tensor_that_was_detached_in_place_is_an_error(torch, again):
         y.requires_grad_()
     with pytest.raises(RuntimeError, match="detached in-place"):
         z.sum().backward()
+
+
+def test_view_of_a_base_that_was_detached_in_place_keeps_a_history(torch):
+    x = torch.ones(2, 3, requires_grad=True)
+    view = x[None]
+    x.detach_()
+    with torch.no_grad():
+        view.mul_(2)
+    assert view.grad_fn is not None and not view.is_leaf
+    view.sum().backward()
+    assert x.grad is None

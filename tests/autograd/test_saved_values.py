@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 
@@ -165,3 +168,71 @@ def test_next_functions_of_a_write_into_a_view(torch):
     base = torch.ones(4, requires_grad=True) * 1
     base[:3].zero_()
     assert edges(base.grad_fn) == ["MulBackward0"]
+
+
+def test_without_hooks_the_tensor_is_kept_and_with_them_its_memory(torch):
+    x = leaf(torch)
+    y = x * x
+    assert y.grad_fn._saved_self is x and y.grad_fn._saved_other is x
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), itself):
+        y = x * x
+    for saved in (y.grad_fn._saved_self, y.grad_fn._saved_other):
+        assert saved is not x and saved.data_ptr() == x.data_ptr()
+
+
+def test_packed_at_once_and_unpacked_whenever_it_is_read(torch):
+    x, calls = leaf(torch), []
+    y = x.sin()
+
+    def pack(tensor):
+        calls.append("pack")
+        return tensor.detach()
+
+    def unpack(tensor):
+        calls.append("unpack")
+        return tensor
+
+    y.grad_fn._raw_saved_self.register_hooks(pack, unpack)
+    assert calls == ["pack"]
+    _ = y.grad_fn._saved_self
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    assert calls == ["pack", "unpack", "unpack", "unpack"]
+
+
+def test_what_packing_returned_lives_as_long_as_the_graph_needs_it(torch):
+    class Box:
+        def __init__(self, tensor):
+            self.numbers = tensor.tolist()
+
+    boxes = []
+
+    def pack(tensor):
+        box = Box(tensor)
+        boxes.append(weakref.ref(box))
+        return box
+
+    x = leaf(torch)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda box: torch.tensor(box.numbers)):
+        y = x.sin()
+    y.sum().backward(retain_graph=True)
+    assert boxes[0]() is not None
+    y.sum().backward()
+    gc.collect()
+    assert boxes[0]() is None
+    assert torch.allclose(x.grad, 2 * x.detach().cos())
+
+
+def test_hooks_in_force_are_given_the_tensor_with_its_history(torch):
+    seen = []
+
+    def pack(tensor):
+        seen.append(tensor.requires_grad)
+        return tensor.detach()
+
+    x = leaf(torch)
+    with torch.autograd.graph.saved_tensors_hooks(pack, itself):
+        middle = x * 1.5
+        seen.clear()
+        middle.sin()
+    assert seen == [True]

@@ -114,3 +114,40 @@ def test_errors_of_a_pass_are_of_its_thread(torch):
         in_threads(1, lambda i: y.sum().backward())
     (x * 2).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_passes_of_several_threads_run_at_the_same_time(torch):
+    """Each waits in the middle of its pass until the other has come as far."""
+    meeting = threading.Barrier(2, timeout=60)
+
+    def train(i):
+        x = torch.ones(3, requires_grad=True)
+        y = x * 2
+        y.register_hook(lambda gradient: (meeting.wait(), None)[1])
+        (y * y).sum().backward()
+        assert x.grad.tolist() == [8.0] * 3
+
+    in_threads(2, train)
+
+
+def test_functions_of_one_graph_in_several_threads(torch):
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return 2 * x * gradient
+
+    x = torch.ones(100, requires_grad=True)
+    shared = Square.apply(x)
+
+    def differentiate(i):
+        (gradient,) = torch.autograd.grad((shared * i).sum(), x, retain_graph=True)
+        assert gradient.tolist() == [2.0 * i] * 100
+
+    in_threads(8, differentiate)
+    assert x.grad is None

@@ -80,7 +80,7 @@ class AutogradProgram:
             if isinstance(theirs, torch.Tensor):
                 if not isinstance(ours, rushlight.Tensor):
                     raise self.difference(f"{name} is {ours!r}, PyTorch's {theirs!r}")
-                if "grad(" in self.lines[-1]:
+                if "grad" in self.lines[-1]:
                     end_if_constant(ours, theirs)
                 self.names.append(name)
             elif ours is not None:
