@@ -21,7 +21,11 @@ from .autograd import (
     no_grad,
     set_grad_enabled,
 )
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.anomaly_mode import (
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+)
 from .autograd.tensor_methods import detach_, is_inference
 from .codegen.compile import external_addresses as _external_addresses
 from .debug import explain
@@ -85,6 +89,7 @@ from .formats import *  # noqa: E402
 from .func import vmap  # noqa: E402
 from .inplace_views import resize_as_  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
+from .nn.functional import celu_, rrelu_, selu_, threshold_  # noqa: E402
 from .printing import set_printoptions  # noqa: E402
 from .random import (  # noqa: E402
     Generator,
@@ -118,7 +123,10 @@ inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
 
 # Loaded when they are first used.
-_MODULES = ("accelerator", "amp", "backends", "compiler", "cpu", "cuda", "jit", "testing")
+_MODULES = (
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "jit", "overrides", "testing",
+    "types",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> _ModuleType:

@@ -311,6 +311,12 @@ class Tensor:
         """The angle of the complex number; of a real one 0, or pi if it is negative."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is not zero."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace each element by what a function gives for it, one after the other; slow.
+
+        Raises:
+            TypeError: for tensors without data.
+        """
     def arccos(self) -> Tensor:
         """The inverse cosine."""
     def arccos_(self) -> Tensor:
@@ -669,6 +675,15 @@ class Tensor:
         """The derivative of lgamma."""
     def dim(self) -> _int:
         """The number of dimensions."""
+    def dim_order(self, *, ambiguity_check: _bool = False) -> tuple[_int, ...]:
+        """The dims in the order in which they lie in memory, from outermost to innermost.
+
+        Args:
+            ambiguity_check: whether several such orders are an error.
+
+        Raises:
+            RuntimeError: in that case.
+        """
     def dist(self, other: Tensor | _Number, p: Any = 2) -> Tensor:
         """The norm of order p of the difference."""
     def div(self, other: Tensor | _Number, *, rounding_mode: str | None = None) -> Tensor:
@@ -741,6 +756,17 @@ class Tensor:
         """Set to random numbers of the exponential distribution."""
     def fill_(self, value: Tensor | _Number) -> Tensor:
         """Set every element to a number or 0-d tensor."""
+    def fill_diagonal_(self, fill_value: Any, wrap: _bool = False) -> Tensor:
+        """Set the main diagonal to a number.
+
+        Args:
+            fill_value: the number.
+            wrap: whether the diagonal of a tall matrix begins anew after each block of
+                ``columns + 1`` rows.
+
+        Raises:
+            RuntimeError: for tensors of less than two dims, or of more that are not equally long.
+        """
     def fix(self) -> Tensor:
         """Round towards zero."""
     def fix_(self) -> Tensor:
@@ -830,6 +856,16 @@ class Tensor:
         """Convert to float16."""
     def hardshrink(self, lambd: Tensor | _Number = 0.5) -> Tensor:
         """The input where it is beyond lambd from zero, else 0."""
+    def hash_tensor(
+        self,
+        dim: _int | Sequence[_int] | None = None,
+        *,
+        keepdim: _bool = False,
+        mode: _int = 0,
+    ) -> Tensor:
+        """A hash of the elements over dims, as uint64: their bits, as 64-bit floating-point numbers or
+        integers, combined by exclusive or. mode: 0 is the only one.
+        """
     def heaviside(self, values: Tensor) -> Tensor:
         """0 for negative numbers, 1 for positive ones, and values at zero."""
     def heaviside_(self, values: Tensor) -> Tensor:
@@ -976,6 +1012,8 @@ class Tensor:
         """The inverses of square matrices; LinAlgError if one is singular."""
     def is_complex(self) -> _bool:
         """Whether the dtype is complex."""
+    def is_conj(self) -> _bool:
+        """Whether the tensor is marked as conjugated: conjugates are computed."""
     def is_contiguous(self, memory_format: _memory_format = ...) -> _bool:
         """is_contiguous(memory_format=contiguous_format): whether the elements lie in order, without gaps."""
     @property
@@ -984,6 +1022,8 @@ class Tensor:
     @property
     def is_cuda(self) -> _bool:
         """Whether the tensor is on a device of type cuda."""
+    def is_distributed(self) -> _bool:
+        """Whether the tensor is spread over processes."""
     def is_floating_point(self) -> _bool:
         """Whether the dtype is a floating-point type."""
     def is_inference(self) -> _bool:
@@ -994,6 +1034,11 @@ class Tensor:
     @property
     def is_meta(self) -> _bool:
         """Whether the tensor is on a device of type meta."""
+    def is_neg(self) -> _bool:
+        """Whether the tensor is marked as negated: negatives are computed."""
+    @property
+    def is_nested(self) -> Any:
+        """Whether the tensor is a list of tensors."""
     def is_nonzero(self) -> _bool:
         """Whether the only element of a tensor is not zero."""
     def is_pinned(self, device: Any = None) -> _bool:
@@ -1005,11 +1050,16 @@ class Tensor:
         """Whether two tensors have the same shape."""
     def is_set_to(self, tensor: Tensor) -> _bool:
         """Whether two tensors are the same part of the same memory, seen in the same way."""
+    def is_shared(self) -> _bool:
+        """Whether other processes can reach the tensor's memory."""
     def is_signed(self) -> _bool:
         """Whether the dtype has negative values."""
     @property
     def is_sparse(self) -> _bool:
         """Whether the layout is sparse."""
+    @property
+    def is_sparse_csr(self) -> Any:
+        """Whether the layout is sparse, by rows."""
     def isclose(
         self,
         other: Tensor,
@@ -1880,6 +1930,8 @@ class Tensor:
         memory_format: _memory_format | None = None,
     ) -> Tensor:
         """Convert to the dtype and device given in any order, or to those of another tensor."""
+    def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool = True) -> Tensor:
+        """This tensor with a strided layout, which it has."""
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:

@@ -18,7 +18,8 @@ from .promotion import result_type as promoted
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_default_device",
     "get_deterministic_debug_mode", "get_device",
-    "get_float32_matmul_precision", "get_num_interop_threads", "is_complex", "is_conj",
+    "get_float32_matmul_precision", "get_num_interop_threads", "has_lapack", "has_mkl",
+    "has_openmp", "has_spectral", "is_complex", "is_conj", "is_distributed",
     "is_deterministic_algorithms_warn_only_enabled", "is_floating_point", "is_neg", "is_same_size",
     "is_signed", "is_warn_always_enabled", "result_type", "set_default_device",
     "set_deterministic_debug_mode",
@@ -180,6 +181,17 @@ def is_complex(input: Tensor) -> bool:
 def is_signed(input: Tensor) -> bool:
     """Whether a tensor's dtype has negative numbers."""
     return _tensor(input, "is_signed").is_signed()
+
+
+# What PyTorch's builds differ in: LAPACK and Fourier transforms are always there.
+has_lapack, has_spectral = True, True
+has_mkl, has_openmp = False, False
+
+
+def is_distributed(input: Tensor) -> bool:
+    """Whether a tensor is spread over processes: never."""
+    _tensor(input, "is_distributed")
+    return False
 
 
 def is_conj(input: Tensor) -> bool:

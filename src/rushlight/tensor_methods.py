@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
 from . import _core, dtypes, formats
 from ._core import Tensor
+from .autograd.grad_mode import no_grad as _no_grad
 from .creation import allclose, copied, empty_strided, equal, is_nonzero
 from .device import device as Device
 from .dtypes import dtype as DType
@@ -234,7 +235,98 @@ def not_yet(value: bool, doc: str) -> property:
     return property(lambda self: value, doc=doc)
 
 
+# ---------------------------------------------------------------- elements in place
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the main diagonal to a number.
+
+    Args:
+        fill_value: the number.
+        wrap: whether the diagonal of a tall matrix begins anew after each block of
+            ``columns + 1`` rows.
+
+    Raises:
+        RuntimeError: for tensors of less than two dims, or of more that are not equally long.
+    """
+    if self.ndim < 2:
+        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, not {self.ndim}")
+    if self.ndim == 2:
+        rows, columns = self.shape
+        for start in range(0, rows, columns + 1) if wrap else (0,):
+            self[start : start + columns].diagonal().fill_(fill_value)
+        return self
+    if len(set(self.shape)) > 1:
+        raise RuntimeError(
+            "fill_diagonal_: all dimensions of input must be of equal length, but the shape is "
+            f"{tuple(self.shape)}"
+        )
+    diagonal: Any = (self.shape[0],), (sum(self.stride()),), self.storage_offset()
+    self.as_strided(*diagonal).fill_(fill_value)
+    return self
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what a function gives for it, one after the other; slow.
+
+    Raises:
+        TypeError: for tensors without data.
+    """
+    if self.is_meta:
+        raise TypeError("apply_ is only implemented on CPU tensors")
+    numbers = [callable(number) for number in self.detach().flatten().tolist()]
+    with _no_grad():
+        self.copy_(_core.tensor_from_data(numbers, self.dtype.code).view(self.shape))
+    return self
+
+
+# ---------------------------------------------------------------- questions
+
+
+def dim_order(self: Tensor, *, ambiguity_check: bool = False) -> tuple[int, ...]:
+    """The dims in the order in which they lie in memory, from outermost to innermost.
+
+    Args:
+        ambiguity_check: whether several such orders are an error.
+
+    Raises:
+        RuntimeError: in that case.
+    """
+    strides = self.stride()
+    if ambiguity_check and (len(set(strides)) < self.ndim or 1 in self.shape or 0 in self.shape):
+        raise RuntimeError(
+            "dim_order: The tensor does not have unique dim order; its sizes are "
+            f"{tuple(self.shape)} and its strides {strides}"
+        )
+    return tuple(sorted(range(self.ndim), key=lambda dim: -strides[dim]))
+
+
+def is_false(doc: str) -> Callable[[Tensor], bool]:
+    """A method that is False for all tensors of this build."""
+
+    def method(self: Tensor) -> bool:
+        return False
+
+    method.__doc__ = doc
+    return method
+
+
+def to_dense(self: Tensor, dtype: DType | None = None, *, masked_grad: bool = True) -> Tensor:
+    """This tensor with a strided layout, which it has."""
+    return self if dtype is None else self.to(dtype)
+
+
 ATTACHED: dict[str, Any] = {
+    "fill_diagonal_": fill_diagonal_,
+    "apply_": apply_,
+    "dim_order": dim_order,
+    "is_conj": is_false("Whether the tensor is marked as conjugated: conjugates are computed."),
+    "is_neg": is_false("Whether the tensor is marked as negated: negatives are computed."),
+    "is_distributed": is_false("Whether the tensor is spread over processes."),
+    "is_shared": is_false("Whether other processes can reach the tensor's memory."),
+    "is_nested": not_yet(False, "Whether the tensor is a list of tensors."),
+    "is_sparse_csr": not_yet(False, "Whether the layout is sparse, by rows."),
+    "to_dense": to_dense,
     "__array__": __array__,
     "__array_wrap__": __array_wrap__,
     "__contains__": __contains__,

@@ -37,6 +37,16 @@ def _set(enabled: bool, check_nan: bool) -> tuple[bool, bool]:
     return before
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode.
+
+    Args:
+        mode: whether backward passes report where their failures come from.
+        check_nan: whether NaN counts as a failure.
+    """
+    _set(mode, check_nan)
+
+
 class detect_anomaly:
     """Context manager in which the backward pass reports where its failures come from.
 

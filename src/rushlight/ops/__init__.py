@@ -31,6 +31,7 @@ FAMILIES = (
     "integer_functions",
     "join",
     "creation",
+    "ranges",
     "signal_windows",
     "fourier",
     "indexing",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
+from .. import dtypes
+from ..layout import numel, reduced_dims
+from ..promotion import scalar_type_name
+from . import build
+from .host_kinds import HostOver
 from .kinds import Elementwise, boolean, integers
-from .record import NONE, primitive
-from .samples import binary, unary
+from .record import NONE, Dim, Tensor, composite, primitive
+from .samples import Draw, binary, calls, unary
 
 _BITS = Elementwise(boolean | integers)
 
@@ -103,3 +110,54 @@ def bitwise_left_shift(input, other):
 )
 def bitwise_right_shift(input, other):
     """The bits moved towards the low end, the sign kept; too large a shift leaves only the sign."""
+
+
+# ---------------------------------------------------------------- hashes
+
+
+def _hash_arrays(x: Any, dims: tuple[int, ...]) -> Any:
+    if x.dtype.kind == "f":
+        bits = x.astype(numpy.float64).view(numpy.uint64)
+    else:
+        bits = x.astype(numpy.uint64 if x.dtype == numpy.uint64 else numpy.int64).view(numpy.uint64)
+    return numpy.bitwise_xor.reduce(bits, axis=dims, keepdims=True)
+
+
+@primitive(
+    HostOver(dtypes.uint64),
+    name="hash_over",
+    derivative=NONE,
+    reference=_hash_arrays,
+)
+def hash_over(x, dims):
+    """All elements over dims as 64 bits, combined by exclusive or."""
+
+
+@composite(
+    names=["hash_tensor"],
+    out="same dtype",
+    samples=lambda dtype: (
+        iter(()) if dtype.is_complex else calls((Draw((3, 4)),), (Draw((3, 4)), 1))(dtype)
+    ),
+)
+def hash_tensor(input: Tensor, dim: Dim = None, *, keepdim: bool = False, mode: int = 0):
+    """A hash of the elements over dims, as uint64: their bits, as 64-bit floating-point numbers or
+    integers, combined by exclusive or. mode: 0 is the only one.
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    if input.dtype.is_complex:
+        raise NotImplementedError(
+            f"\"xor_sum_cpu\" not implemented for '{scalar_type_name(input.dtype)}'"
+        )
+    dims = reduced_dims(dim, input.ndim)
+    if dim is None and numel(tuple(input.shape)) == 0:
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify "
+            "the reduction dim with the 'dim' argument."
+        )
+    for each in dims:
+        if input.shape[each] == 0:
+            raise IndexError(f"hash_tensor: Expected reduction dim {each} to have non-zero size.")
+    result = hash_over.apply(input, dims=dims)
+    return result if keepdim else build.drop_dims(result, dims)

@@ -148,3 +148,21 @@ def embedding(
             rows, _counted_rows(rows, index, weight, padding_idx, scale_grad_by_freq)
         )
     return build.reshape(rows, (*input.shape, weight.shape[1]))
+
+
+@composite(
+    name="embedding_of",
+    names=["embedding"],
+    methods=[],
+    samples=calls((Draw((4, 5)), _INDICES), (Draw((4, 5)), _INDICES, 1, True)),
+)
+def embedding_of(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+):
+    """``nn.functional.embedding`` with the table first; padding_idx -1: no row is special."""
+    padding = None if padding_idx < 0 else padding_idx
+    return embedding(indices, weight, padding, None, 2.0, scale_grad_by_freq, sparse)

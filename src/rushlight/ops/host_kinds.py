@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .kinds import Elementwise, Host, with_batch
+from .kinds import Elementwise, Host, Reduction, with_batch
 
 if TYPE_CHECKING:
     from .record import Primitive
@@ -49,3 +49,7 @@ class HostMatrices(Host):
         inputs = [with_batch(x, each, size) for x, each in zip(inputs, batched, strict=True)]
         results = primitive.apply(*inputs, **attributes)
         return list(results) if isinstance(results, tuple) else [results]
+
+
+class HostOver(Reduction, Host):
+    """A reduction over attribute ``dims``, which stay with size 1."""

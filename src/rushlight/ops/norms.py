@@ -16,7 +16,7 @@ from .arithmetic import computed_dtype
 from .complex import real_part
 from .conversion import overwritten
 from .kinds import Host, with_batch
-from .record import NONE, Dim, Operand, Selector, composite, op, primitive
+from .record import NONE, Dim, Operand, Selector, Tensor, composite, op, primitive
 from .reductions import finish_dims
 from .samples import Draw, calls
 
@@ -463,3 +463,41 @@ def pdist(input, p: Selector = 2.0):
     first, second = (op.select(pairs, 0, side) for side in (0, 1))
     difference = op.index_select(input, 0, first) - op.index_select(input, 0, second)
     return build.drop_dims(vector_norm_over(difference, p, (1,), "pdist"), (1,))
+
+
+# ---------------------------------------------------------------- norms under older names
+
+
+@composite(
+    names=["frobenius_norm"],
+    methods=[],
+    out="same dtype",
+    samples=calls((Draw((3, 4)), (0, 1)), (Draw((3, 4)), 1, True)),
+)
+def frobenius_norm(input, dim: Dim, keepdim: bool = False):
+    """The root of the sum of squares over dims."""
+    return _vector_norm(input, 2, dim, keepdim, None, "linalg.vector_norm")
+
+
+@composite(names=["nuclear_norm"], methods=[], out="same dtype")
+def nuclear_norm(input, dim: Dim = (-2, -1), keepdim: bool = False):
+    """The sum of the singular values of matrices."""
+    if isinstance(dim, bool):
+        dim, keepdim = (-2, -1), dim
+    return _matrix_norm(input, "nuc", dim, keepdim, None)
+
+
+@composite(
+    names=["norm_except_dim"],
+    methods=[],
+    samples=calls((Draw((3, 4)),), (Draw((2, 3, 4)), 2, 1), (Draw((3, 4)), 2, -1)),
+)
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0):
+    """The norms of the slices along dim; of all elements if that is -1."""
+    if dim == -1:
+        return _vector_norm(v, pow, None, False, None, "linalg.vector_norm")
+    kept = normalize_dim(dim, v.ndim)
+    dims = tuple(each for each in range(v.ndim) if each != kept)
+    if not dims:
+        return op.abs(v)
+    return _vector_norm(v, pow, dims, True, None, "linalg.vector_norm")

@@ -173,3 +173,28 @@ def vander(x: Tensor, *, N: Size = None):
     powers = op.cumprod(build.expand(build.insert_dim(x, x.ndim), (*x.shape, N - 1)), x.ndim)
     ones = build.full((*x.shape, 1), 1, powers.dtype)
     return op.cat([ones, powers], -1)
+
+
+@composite(
+    name="powers_by_column",
+    names=["vander"],
+    methods=[],
+    samples=calls((Draw((4,)),), (Draw((3,)), 2, True), ((Draw((3,)), 0))),
+)
+def powers_by_column(x: Tensor, N: Size = None, increasing: bool = False):
+    """The Vandermonde matrix of a vector: its powers N - 1 to 0 as columns, or 0 to N - 1.
+
+    N: None is the size of x.
+    """
+    if x.ndim != 1:
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, not {x.ndim}-dimensional")
+    N = x.shape[0] if N is None else N
+    if N < 0:
+        raise RuntimeError(f"vander: N must be non-negative, but it is {N}.")
+    whole = dtypes.int64 if x.dtype.is_integral else x.dtype
+    parts = [build.full((x.shape[0], N if N < 1 else 1), 1, whole)]
+    if N > 1:
+        column = build.expand(build.insert_dim(x, 1), (x.shape[0], N - 1))
+        parts.append(op.cumprod(column, 1))
+    result = op.cat(parts, 1)
+    return result if increasing else op.flip(result, (1,))
