@@ -61,6 +61,7 @@ from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
 from .amp.grad_scaler import GradScaler as GradScaler
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from .autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
 from .autograd.grad_mode import enable_grad as enable_grad
 from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import no_grad as no_grad
@@ -121,6 +122,10 @@ from .func.vmap import vmap as vmap
 from .inplace_views import resize_as_ as resize_as_
 from .limits import finfo as finfo
 from .limits import iinfo as iinfo
+from .nn.functional import celu_ as celu_
+from .nn.functional import rrelu_ as rrelu_
+from .nn.functional import selu_ as selu_
+from .nn.functional import threshold_ as threshold_
 from .printing import set_printoptions as set_printoptions
 from .promotion import can_cast as can_cast
 from .promotion import promote_types as promote_types
@@ -144,9 +149,14 @@ from .settings import get_deterministic_debug_mode as get_deterministic_debug_mo
 from .settings import get_device as get_device
 from .settings import get_float32_matmul_precision as get_float32_matmul_precision
 from .settings import get_num_interop_threads as get_num_interop_threads
+from .settings import has_lapack as has_lapack
+from .settings import has_mkl as has_mkl
+from .settings import has_openmp as has_openmp
+from .settings import has_spectral as has_spectral
 from .settings import is_complex as is_complex
 from .settings import is_conj as is_conj
 from .settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from .settings import is_distributed as is_distributed
 from .settings import is_floating_point as is_floating_point
 from .settings import is_neg as is_neg
 from .settings import is_same_size as is_same_size
@@ -1282,6 +1292,15 @@ def einsum(equation: Any = None, *operands: Sequence[Tensor]) -> Tensor:
     occur once, in the order of the alphabet. "..." stands for dims that broadcast.
     """
 
+def embedding(
+    weight: Tensor,
+    indices: Any,
+    padding_idx: _int = -1,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+) -> Tensor:
+    """``nn.functional.embedding`` with the table first; padding_idx -1: no row is special."""
+
 def empty(
     *size: _int | Sequence[_int],
     dtype: _dtype | None = None,
@@ -1612,6 +1631,18 @@ def hann_window(
 
 def hardshrink(input: Tensor, lambd: Tensor | _Number = 0.5, *, out: Any = None) -> Tensor:
     """The input where it is beyond lambd from zero, else 0."""
+
+def hash_tensor(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    keepdim: _bool = False,
+    mode: _int = 0,
+    out: Any = None,
+) -> Tensor:
+    """A hash of the elements over dims, as uint64: their bits, as 64-bit floating-point numbers or
+    integers, combined by exclusive or. mode: 0 is the only one.
+    """
 
 def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """0 for negative numbers, 1 for positive ones, and values at zero."""
@@ -2515,6 +2546,9 @@ def norm(
 ) -> Tensor:
     """The norm of all elements or over dims; "fro" is the 2-norm, "nuc" that of matrices."""
 
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
+    """The norms of the slices along dim; of all elements if that is -1."""
+
 def normal(
     mean: Tensor | _Number = 0.0,
     std: Tensor | _Number = 1.0,
@@ -2821,6 +2855,20 @@ def randperm(
     out: Any = None,
 ) -> Tensor:
     """The numbers 0 ... n - 1 in random order."""
+
+def range(
+    start: _float,
+    end: _float,
+    step: _float = 1,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    pin_memory: _bool = False,
+    device: _device | str | None = None,
+    requires_grad: _bool = False,
+    out: Any = None,
+) -> Tensor:
+    """The numbers start, start + step, ... up to end, included. (Use ``arange``, without it.)"""
 
 def ravel(input: Tensor) -> Tensor:
     """The elements in one dim."""
@@ -3518,6 +3566,12 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor:
 
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """``unsqueeze`` with results of their own memory."""
+
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+    """The Vandermonde matrix of a vector: its powers N - 1 to 0 as columns, or 0 to N - 1.
+
+    N: None is the size of x.
+    """
 
 def var(
     input: Tensor,

@@ -465,26 +465,7 @@ def pdist(input, p: Selector = 2.0):
     return build.drop_dims(vector_norm_over(difference, p, (1,), "pdist"), (1,))
 
 
-# ---------------------------------------------------------------- norms under older names
-
-
-@composite(
-    names=["frobenius_norm"],
-    methods=[],
-    out="same dtype",
-    samples=calls((Draw((3, 4)), (0, 1)), (Draw((3, 4)), 1, True)),
-)
-def frobenius_norm(input, dim: Dim, keepdim: bool = False):
-    """The root of the sum of squares over dims."""
-    return _vector_norm(input, 2, dim, keepdim, None, "linalg.vector_norm")
-
-
-@composite(names=["nuclear_norm"], methods=[], out="same dtype")
-def nuclear_norm(input, dim: Dim = (-2, -1), keepdim: bool = False):
-    """The sum of the singular values of matrices."""
-    if isinstance(dim, bool):
-        dim, keepdim = (-2, -1), dim
-    return _matrix_norm(input, "nuc", dim, keepdim, None)
+# ---------------------------------------------------------------- all dims but one
 
 
 @composite(

@@ -170,9 +170,15 @@ def vander(x: Tensor, *, N: Size = None):
         N = x.shape[-1]
     if N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, but it is {N}.")
-    powers = op.cumprod(build.expand(build.insert_dim(x, x.ndim), (*x.shape, N - 1)), x.ndim)
+    powers = _running_powers(x, N - 1)
     ones = build.full((*x.shape, 1), 1, powers.dtype)
     return op.cat([ones, powers], -1)
+
+
+def _running_powers(x: Traced, count: Any) -> Traced:
+    """The powers 1 to count along a new last dim."""
+    count = 1 if count == 1 else count  # the plan's guard, so that the size is known to be 1
+    return op.cumprod(build.expand(build.insert_dim(x, x.ndim), (*x.shape, count)), x.ndim)
 
 
 @composite(
@@ -194,7 +200,6 @@ def powers_by_column(x: Tensor, N: Size = None, increasing: bool = False):
     whole = dtypes.int64 if x.dtype.is_integral else x.dtype
     parts = [build.full((x.shape[0], N if N < 1 else 1), 1, whole)]
     if N > 1:
-        column = build.expand(build.insert_dim(x, 1), (x.shape[0], N - 1))
-        parts.append(op.cumprod(column, 1))
+        parts.append(_running_powers(x, N - 1))
     result = op.cat(parts, 1)
     return result if increasing else op.flip(result, (1,))
