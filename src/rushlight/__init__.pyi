@@ -2043,14 +2043,14 @@ def lobpcg(
     the iteration (X but for its size, n, iK, niter, tol, method, ...) have no influence.
 
     Args:
-        A: symmetric or Hermitian matrices (\\*, m, m).
+        A: symmetric or Hermitian matrices (..., m, m).
         k: how many; X.shape[-1] by default, or 1.
-        B: positive-definite matrices (\\*, m, m); the identity by default.
+        B: positive-definite matrices (..., m, m); the identity by default.
         X: a first approximation of the eigenvectors, whose columns count.
         largest: whether the largest are wanted (the default).
 
     Returns:
-        E (\\*, k), the wanted end of the spectrum first; and the eigenvectors (\\*, m, k).
+        E (..., k), the wanted end of the spectrum first; and the eigenvectors (..., m, k).
 
     Raises:
         ValueError: if m < 3 * k.
@@ -2606,12 +2606,12 @@ def orgqr(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
     """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
 
     Args:
-        input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+        input: (..., m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
             whose diagonal element is 1 and which is zero above.
-        tau: (\\*, k) with k <= n.
+        tau: (..., k) with k <= n.
 
     Returns:
-        (\\*, m, n)
+        (..., m, n)
 
     Example:
         >>> A = rushlight.randn(3, 2)
@@ -2633,7 +2633,7 @@ def ormqr(
 
     Args:
         input, tau: the reflections, as ``geqrf`` returns them.
-        other: (\\*, m, k), or (\\*, k, m) with ``left=False``.
+        other: (..., m, k), or (..., k, m) with ``left=False``.
         left: whether Q stands on the left.
         transpose: whether Q.mH stands in Q's place.
     """
@@ -2654,13 +2654,13 @@ def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _
     """The principal components of the rows of a matrix, found by random projections.
 
     Args:
-        A: matrices (\\*, m, n): m samples of n features.
+        A: matrices (..., m, n): m samples of n features.
         q: how many components; min(6, m, n) by default.
         center: whether the mean of the rows is subtracted.
         niter: how many power iterations sharpen the result.
 
     Returns:
-        U (\\*, m, q), S (\\*, q) and V (\\*, n, q), of which V has the directions in its columns.
+        U (..., m, q), S (..., q) and V (..., n, q), of which V has the directions in its columns.
     """
 
 def pdist(input: Tensor, p: Any = 2.0) -> Tensor:
@@ -3311,13 +3311,13 @@ def svd_lowrank(
     """U, S and V with A - M nearly equal to U @ diag(S) @ V.mH, found by random projections.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         q: how many singular values are computed; a little more than the rank.
         niter: how many power iterations sharpen the result.
         M: what is subtracted, of a shape that broadcasts to A's.
 
     Returns:
-        U (\\*, m, q), S (\\*, q) and V (\\*, n, q).
+        U (..., m, q), S (..., q) and V (..., n, q).
     """
 
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:

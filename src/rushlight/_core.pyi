@@ -1476,12 +1476,12 @@ class Tensor:
         """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
 
         Args:
-            input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+            input: (..., m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
                 whose diagonal element is 1 and which is zero above.
-            tau: (\\*, k) with k <= n.
+            tau: (..., k) with k <= n.
 
         Returns:
-            (\\*, m, n)
+            (..., m, n)
 
         Example:
             >>> A = rushlight.randn(3, 2)
@@ -1500,7 +1500,7 @@ class Tensor:
 
         Args:
             input, tau: the reflections, as ``geqrf`` returns them.
-            other: (\\*, m, k), or (\\*, k, m) with ``left=False``.
+            other: (..., m, k), or (..., k, m) with ``left=False``.
             left: whether Q stands on the left.
             transpose: whether Q.mH stands in Q's place.
         """

@@ -19,7 +19,7 @@ def cholesky(A: Tensor, *, upper: _bool = False, out: Any = None) -> Tensor:
     """The lower triangular L with A = L @ L.mH.
 
     Args:
-        A: Hermitian positive-definite matrices (\\*, n, n), of which one triangle is read.
+        A: Hermitian positive-definite matrices (..., n, n), of which one triangle is read.
         upper: whether to read the upper triangle, and return L.mH.
 
     Returns:
@@ -49,11 +49,11 @@ def cond(A: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     """The condition numbers of matrices: the norm times the norm of the inverse.
 
     Args:
-        A: matrices (\\*, m, n), square unless p is None, 2 or -2.
+        A: matrices (..., m, n), square unless p is None, 2 or -2.
         p: the matrix norm: None or 2, -2, "fro", "nuc", 1, -1, or an infinity.
 
     Returns:
-        (\\*) real; infinite for singular matrices, 0 for empty ones.
+        (...) real; infinite for singular matrices, 0 for empty ones.
 
     Example:
         >>> rushlight.linalg.cond(rushlight.tensor([[2.0, 0.0], [0.0, 0.5]]))
@@ -70,7 +70,7 @@ def cross(
     """The cross product of vectors of three elements along dim."""
 
 def det(A: Tensor, *, out: Any = None) -> Tensor:
-    """The determinants of square matrices (\\*, n, n).
+    """The determinants of square matrices (..., n, n).
 
     Example:
         >>> rushlight.linalg.det(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]]))
@@ -84,11 +84,11 @@ def eig(A: Tensor, *, out: Any = None) -> Tensor:
     """The eigenvalues and eigenvectors of square matrices.
 
     Args:
-        A: matrices (\\*, n, n).
+        A: matrices (..., n, n).
 
     Returns:
-        eigenvalues: (\\*, n) complex, in no particular order.
-        eigenvectors: (\\*, n, n) complex, the columns, of length 1.
+        The eigenvalues (..., n), complex and in no particular order, and the eigenvectors
+        (..., n, n), complex columns of length 1.
 
     Raises:
         RuntimeError: if A has NaN or infinities.
@@ -103,12 +103,12 @@ def eigh(A: Tensor, UPLO: str = 'L', *, out: Any = None) -> Tensor:
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        A: matrices (\\*, n, n), of which one triangle is read.
+        A: matrices (..., n, n), of which one triangle is read.
         UPLO: which: "L" or "U".
 
     Returns:
-        eigenvalues: (\\*, n) real, in ascending order.
-        eigenvectors: (\\*, n, n), the columns, orthonormal.
+        The eigenvalues (..., n), real and in ascending order, and the eigenvectors (..., n, n),
+        orthonormal columns.
 
     The gradient through the eigenvectors is finite only if the eigenvalues are distinct.
 
@@ -119,7 +119,7 @@ def eigh(A: Tensor, UPLO: str = 'L', *, out: Any = None) -> Tensor:
     """
 
 def eigvals(A: Tensor, *, out: Any = None) -> Tensor:
-    """The eigenvalues of square matrices (\\*, n, n), complex, in no particular order.
+    """The eigenvalues of square matrices (..., n, n), complex, in no particular order.
 
     Example:
         >>> rushlight.linalg.eigvals(rushlight.tensor([[0.0, -1.0], [1.0, 0.0]]))
@@ -127,7 +127,7 @@ def eigvals(A: Tensor, *, out: Any = None) -> Tensor:
     """
 
 def eigvalsh(A: Tensor, UPLO: str = 'L', *, out: Any = None) -> Tensor:
-    """The eigenvalues of symmetric or Hermitian matrices (\\*, n, n), of which the triangle UPLO is
+    """The eigenvalues of symmetric or Hermitian matrices (..., n, n), of which the triangle UPLO is
     read, in ascending order.
 
     Example:
@@ -139,12 +139,12 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
     """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
 
     Args:
-        input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+        input: (..., m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
             whose diagonal element is 1 and which is zero above.
-        tau: (\\*, k) with k <= n.
+        tau: (..., k) with k <= n.
 
     Returns:
-        (\\*, m, n)
+        (..., m, n)
 
     Example:
         >>> A = rushlight.randn(3, 2)
@@ -154,7 +154,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
     """
 
 def inv(A: Tensor, *, out: Any = None) -> Tensor:
-    """The inverses of square matrices (\\*, n, n); LinAlgError if one is singular.
+    """The inverses of square matrices (..., n, n); LinAlgError if one is singular.
 
     Example:
         >>> rushlight.linalg.inv(rushlight.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -170,12 +170,11 @@ def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> Any:
     ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
 
     Args:
-        A: matrices (\\*, n, n), of which the lower triangle is read.
+        A: matrices (..., n, n), of which the lower triangle is read.
         hermitian: whether complex matrices are Hermitian rather than symmetric.
 
     Returns:
-        LD: L and D in one matrix of A's shape.
-        pivots: (\\*, n) int32.
+        L and D in one matrix of A's shape, and the pivots (..., n), int32.
 
     Raises:
         LinAlgError: if D is singular.
@@ -203,8 +202,8 @@ def ldl_solve(
     """The solution X of A @ X = B, given what ``linalg.ldl_factor`` returned for A.
 
     Args:
-        LD, pivots: the decomposition of matrices (\\*, n, n).
-        B: matrices (\\*, n, k).
+        LD, pivots: the decomposition of matrices (..., n, n).
+        B: matrices (..., n, k).
         hermitian: as it was given to ``linalg.ldl_factor``.
     """
 
@@ -219,19 +218,17 @@ def lstsq(
     """The X of least length that makes the length of A @ X - B least.
 
     Args:
-        A: matrices (\\*, m, n).
-        B: matrices (\\*, m, k), or vectors (\\*, m).
+        A: matrices (..., m, n).
+        B: matrices (..., m, k), or vectors (..., m).
         rcond: singular values up to this times the largest count as zero; max(m, n) times the
             dtype's epsilon by default.
         driver: "gelsy" (the default: QR with pivoting), "gels" (QR; A has full rank), "gelsd" or
             "gelss" (singular values).
 
     Returns:
-        solution: X.
-        residuals: the squared lengths of the columns of A @ X - B, if m > n, all matrices have full
-            rank and the driver is not "gelsy"; else empty.
-        rank: int64, empty for "gels".
-        singular_values: of A, empty for "gels" and "gelsy".
+        The solution X; the residuals, squared lengths of the columns of A @ X - B, if m > n, all
+        matrices have full rank and the driver is not "gelsy", else empty; the ranks, int64, empty
+        for "gels"; and the singular values of A, empty for "gels" and "gelsy".
 
     Raises:
         LinAlgError: if the driver is "gels" and a matrix has not full rank, or for NaN and
@@ -260,12 +257,12 @@ def lu_factor(A: Tensor, *, pivot: _bool = True, out: Any = None) -> Any:
     """The LU decomposition A = P @ L @ U with partial pivoting, as ``linalg.lu_solve`` takes it.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         pivot: must be true on the CPU.
 
     Returns:
-        LU: L (without its diagonal of ones) and U in one matrix of A's shape.
-        pivots: (\\*, min(m, n)) int32: row i was exchanged with row pivots[i] - 1.
+        L (without its diagonal of ones) and U in one matrix of A's shape; and the pivots
+        (..., min(m, n)), int32, where row i was exchanged with row pivots[i] - 1.
 
     Raises:
         RuntimeError: if U has a zero on its diagonal.
@@ -300,8 +297,8 @@ def lu_solve(
     """The solution X of A @ X = B, given A's LU decomposition.
 
     Args:
-        LU, pivots: what ``linalg.lu_factor`` returned for square matrices (\\*, n, n).
-        B: matrices (\\*, n, k), or (\\*, k, n) with ``left=False``.
+        LU, pivots: what ``linalg.lu_factor`` returned for square matrices (..., n, n).
+        B: matrices (..., n, k), or (..., k, n) with ``left=False``.
         left: whether A stands on the left.
         adjoint: whether A.mH stands in A's place.
 
@@ -321,7 +318,7 @@ def matmul(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None)
     """
 
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponentials of square matrices (\\*, n, n): the sums of A^k / k!.
+    """The exponentials of square matrices (..., n, n): the sums of A^k / k!.
 
     Example:
         >>> rushlight.linalg.matrix_exp(rushlight.zeros(2, 2))
@@ -355,7 +352,7 @@ def matrix_rank(
     """How many singular values of each matrix exceed max(atol, rtol * the largest), as int64.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         tol: another name of atol, with rtol 0.
         hermitian: whether A is Hermitian; then eigenvalues are counted.
         atol, rtol: as for ``linalg.pinv``.
@@ -393,7 +390,7 @@ def pinv(
     """The pseudoinverses (Moore and Penrose) of matrices.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         rcond: another name of rtol.
         hermitian: whether A is Hermitian, of which the lower triangle is read.
         atol: singular values up to this count as zero; a number, or a tensor that broadcasts with
@@ -402,7 +399,7 @@ def pinv(
             by default, 0 if ``atol`` is given and positive.
 
     Returns:
-        (\\*, n, m)
+        (..., n, m)
 
     Raises:
         LinAlgError: if A has NaN.
@@ -417,13 +414,12 @@ def qr(A: Tensor, mode: str = 'reduced', *, out: Any = None) -> Any:
     """The QR decomposition A = Q @ R.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         mode: "reduced": Q has min(m, n) columns; "complete": Q is square; "r": only R is computed,
             as for "reduced", and Q is empty.
 
     Returns:
-        Q: with orthonormal columns.
-        R: upper triangular, with a real diagonal.
+        Q with orthonormal columns, and upper triangular R with a real diagonal.
 
     Gradients exist if the first min(m, n) columns are independent, not for mode "r", and for
     "complete" only if m <= n.
@@ -449,8 +445,8 @@ def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Any = None) -> Tenso
     """The solution X of A @ X = B, or of X @ A = B.
 
     Args:
-        A: square matrices (\\*, n, n).
-        B: matrices (\\*, n, k), or vectors (n) or (\\*, n).
+        A: square matrices (..., n, n).
+        B: matrices (..., n, k), or vectors (n) or (..., n).
         left: whether A stands on the left.
 
     Returns:
@@ -489,8 +485,8 @@ def solve_triangular(
     """The solution X of A @ X = B (or X @ A = B) for triangular A.
 
     Args:
-        A: square matrices (\\*, n, n), of which one triangle is read.
-        B: matrices (\\*, n, k), or (\\*, k, n) with ``left=False``.
+        A: square matrices (..., n, n), of which one triangle is read.
+        B: matrices (..., n, k), or (..., k, n) with ``left=False``.
         upper: whether the upper triangle is read.
         left: whether A stands on the left.
         unitriangular: whether the diagonal counts as ones and is not read.
@@ -515,14 +511,13 @@ def svd(
     """The singular value decomposition A = U @ diag(S) @ Vh.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         full_matrices: whether U and Vh are square, else they have min(m, n) columns and rows.
         driver: must be None on the CPU.
 
     Returns:
-        U: (\\*, m, m) or (\\*, m, k), with orthonormal columns.
-        S: (\\*, k) real, the singular values in descending order.
-        Vh: (\\*, n, n) or (\\*, k, n), with orthonormal rows.
+        U (..., m, m) or (..., m, k), with orthonormal columns; the singular values (..., k), real
+        and in descending order; and Vh (..., n, n) or (..., k, n), with orthonormal rows.
 
     Raises:
         LinAlgError: if A has NaN, or the algorithm does not converge.
@@ -537,7 +532,7 @@ def svd(
     """
 
 def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:
-    """The singular values of matrices (\\*, m, n), in descending order: (\\*, min(m, n)).
+    """The singular values of matrices (..., m, n), in descending order: (..., min(m, n)).
 
     Example:
         >>> rushlight.linalg.svdvals(rushlight.tensor([[0.0, 2.0], [3.0, 0.0]]))

@@ -133,7 +133,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False):
     """The lower triangular L with A = L @ L.mH.
 
     Args:
-        A: Hermitian positive-definite matrices (\\*, n, n), of which one triangle is read.
+        A: Hermitian positive-definite matrices (..., n, n), of which one triangle is read.
         upper: whether to read the upper triangle, and return L.mH.
 
     Returns:

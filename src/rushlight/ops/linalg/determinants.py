@@ -185,7 +185,7 @@ _SAMPLES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (D
 
 @composite(name="linalg_det", names=["linalg.det"], methods=[], out="same dtype", samples=_SAMPLES)
 def linalg_det(A: Tensor):
-    """The determinants of square matrices (\\*, n, n).
+    """The determinants of square matrices (..., n, n).
 
     Example:
         >>> rushlight.linalg.det(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]]))

@@ -156,12 +156,12 @@ def eigh(A: Tensor, UPLO: str = "L"):
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        A: matrices (\\*, n, n), of which one triangle is read.
+        A: matrices (..., n, n), of which one triangle is read.
         UPLO: which: "L" or "U".
 
     Returns:
-        eigenvalues: (\\*, n) real, in ascending order.
-        eigenvectors: (\\*, n, n), the columns, orthonormal.
+        The eigenvalues (..., n), real and in ascending order, and the eigenvectors (..., n, n),
+        orthonormal columns.
 
     The gradient through the eigenvectors is finite only if the eigenvalues are distinct.
 
@@ -178,7 +178,7 @@ _SQUARES = matrix_calls((Draw((3, 3)),), (Draw((2, 2, 2)),), (Draw((0, 0)),), (D
 
 @composite(names=["linalg.eigvalsh"], methods=[], out="same dtype", samples=_SQUARES)
 def eigvalsh(A: Tensor, UPLO: str = "L"):
-    """The eigenvalues of symmetric or Hermitian matrices (\\*, n, n), of which the triangle UPLO is
+    """The eigenvalues of symmetric or Hermitian matrices (..., n, n), of which the triangle UPLO is
     read, in ascending order.
 
     Example:
@@ -271,11 +271,11 @@ def eig(A: Tensor):
     """The eigenvalues and eigenvectors of square matrices.
 
     Args:
-        A: matrices (\\*, n, n).
+        A: matrices (..., n, n).
 
     Returns:
-        eigenvalues: (\\*, n) complex, in no particular order.
-        eigenvectors: (\\*, n, n) complex, the columns, of length 1.
+        The eigenvalues (..., n), complex and in no particular order, and the eigenvectors
+        (..., n, n), complex columns of length 1.
 
     Raises:
         RuntimeError: if A has NaN or infinities.
@@ -291,7 +291,7 @@ def eig(A: Tensor):
 
 @composite(names=["linalg.eigvals"], methods=[], out="same dtype")
 def eigvals(A: Tensor):
-    """The eigenvalues of square matrices (\\*, n, n), complex, in no particular order.
+    """The eigenvalues of square matrices (..., n, n), complex, in no particular order.
 
     Example:
         >>> rushlight.linalg.eigvals(rushlight.tensor([[0.0, -1.0], [1.0, 0.0]]))

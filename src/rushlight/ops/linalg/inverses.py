@@ -204,8 +204,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True):
     """The solution X of A @ X = B, or of X @ A = B.
 
     Args:
-        A: square matrices (\\*, n, n).
-        B: matrices (\\*, n, k), or vectors (n) or (\\*, n).
+        A: square matrices (..., n, n).
+        B: matrices (..., n, k), or vectors (n) or (..., n).
         left: whether A stands on the left.
 
     Returns:
@@ -248,7 +248,7 @@ def inverse_of(name: str, A: Traced) -> Traced:
 
 @composite(names=["linalg.inv"], methods=[], out="same dtype", samples=_INVERSE_SAMPLES)
 def inv(A: Tensor):
-    """The inverses of square matrices (\\*, n, n); LinAlgError if one is singular.
+    """The inverses of square matrices (..., n, n); LinAlgError if one is singular.
 
     Example:
         >>> rushlight.linalg.inv(rushlight.tensor([[2.0, 0.0], [0.0, 4.0]]))

@@ -161,12 +161,11 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False):
     ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
 
     Args:
-        A: matrices (\\*, n, n), of which the lower triangle is read.
+        A: matrices (..., n, n), of which the lower triangle is read.
         hermitian: whether complex matrices are Hermitian rather than symmetric.
 
     Returns:
-        LD: L and D in one matrix of A's shape.
-        pivots: (\\*, n) int32.
+        L and D in one matrix of A's shape, and the pivots (..., n), int32.
 
     Raises:
         LinAlgError: if D is singular.
@@ -192,8 +191,8 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     """The solution X of A @ X = B, given what ``linalg.ldl_factor`` returned for A.
 
     Args:
-        LD, pivots: the decomposition of matrices (\\*, n, n).
-        B: matrices (\\*, n, k).
+        LD, pivots: the decomposition of matrices (..., n, n).
+        B: matrices (..., n, k).
         hermitian: as it was given to ``linalg.ldl_factor``.
     """
     name = "linalg.ldl_solve"

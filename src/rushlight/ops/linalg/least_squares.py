@@ -191,19 +191,17 @@ def lstsq(A: Tensor, B: Tensor, rcond: Operand = None, *, driver: str | None = N
     """The X of least length that makes the length of A @ X - B least.
 
     Args:
-        A: matrices (\\*, m, n).
-        B: matrices (\\*, m, k), or vectors (\\*, m).
+        A: matrices (..., m, n).
+        B: matrices (..., m, k), or vectors (..., m).
         rcond: singular values up to this times the largest count as zero; max(m, n) times the
             dtype's epsilon by default.
         driver: "gelsy" (the default: QR with pivoting), "gels" (QR; A has full rank), "gelsd" or
             "gelss" (singular values).
 
     Returns:
-        solution: X.
-        residuals: the squared lengths of the columns of A @ X - B, if m > n, all matrices have full
-            rank and the driver is not "gelsy"; else empty.
-        rank: int64, empty for "gels".
-        singular_values: of A, empty for "gels" and "gelsy".
+        The solution X; the residuals, squared lengths of the columns of A @ X - B, if m > n, all
+        matrices have full rank and the driver is not "gelsy", else empty; the ranks, int64, empty
+        for "gels"; and the singular values of A, empty for "gels" and "gelsy".
 
     Raises:
         LinAlgError: if the driver is "gels" and a matrix has not full rank, or for NaN and

@@ -49,13 +49,13 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M=None):
     """U, S and V with A - M nearly equal to U @ diag(S) @ V.mH, found by random projections.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         q: how many singular values are computed; a little more than the rank.
         niter: how many power iterations sharpen the result.
         M: what is subtracted, of a shape that broadcasts to A's.
 
     Returns:
-        U (\\*, m, q), S (\\*, q) and V (\\*, n, q).
+        U (..., m, q), S (..., q) and V (..., n, q).
     """
     require_matrices("svd_lowrank", A)
     if M is not None:
@@ -68,13 +68,13 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     """The principal components of the rows of a matrix, found by random projections.
 
     Args:
-        A: matrices (\\*, m, n): m samples of n features.
+        A: matrices (..., m, n): m samples of n features.
         q: how many components; min(6, m, n) by default.
         center: whether the mean of the rows is subtracted.
         niter: how many power iterations sharpen the result.
 
     Returns:
-        U (\\*, m, q), S (\\*, q) and V (\\*, n, q), of which V has the directions in its columns.
+        U (..., m, q), S (..., q) and V (..., n, q), of which V has the directions in its columns.
     """
     require_matrices("pca_lowrank", A)
     m, n = A.shape[-2:]

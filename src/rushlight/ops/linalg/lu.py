@@ -226,12 +226,12 @@ def lu_factor(A: Tensor, *, pivot: bool = True):
     """The LU decomposition A = P @ L @ U with partial pivoting, as ``linalg.lu_solve`` takes it.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         pivot: must be true on the CPU.
 
     Returns:
-        LU: L (without its diagonal of ones) and U in one matrix of A's shape.
-        pivots: (\\*, min(m, n)) int32: row i was exchanged with row pivots[i] - 1.
+        L (without its diagonal of ones) and U in one matrix of A's shape; and the pivots
+        (..., min(m, n)), int32, where row i was exchanged with row pivots[i] - 1.
 
     Raises:
         RuntimeError: if U has a zero on its diagonal.
@@ -366,8 +366,8 @@ def linalg_lu_solve(
     """The solution X of A @ X = B, given A's LU decomposition.
 
     Args:
-        LU, pivots: what ``linalg.lu_factor`` returned for square matrices (\\*, n, n).
-        B: matrices (\\*, n, k), or (\\*, k, n) with ``left=False``.
+        LU, pivots: what ``linalg.lu_factor`` returned for square matrices (..., n, n).
+        B: matrices (..., n, k), or (..., k, n) with ``left=False``.
         left: whether A stands on the left.
         adjoint: whether A.mH stands in A's place.
 

@@ -120,7 +120,7 @@ def _matrix_exp(A: Traced) -> Traced:
 
 @composite(name="linalg_matrix_exp", names=["linalg.matrix_exp"], methods=[], samples=_SAMPLES)
 def linalg_matrix_exp(A: Tensor):
-    """The exponentials of square matrices (\\*, n, n): the sums of A^k / k!.
+    """The exponentials of square matrices (..., n, n): the sums of A^k / k!.
 
     Example:
         >>> rushlight.linalg.matrix_exp(rushlight.zeros(2, 2))

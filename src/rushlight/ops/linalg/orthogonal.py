@@ -147,13 +147,12 @@ def linalg_qr(A: Tensor, mode: str = "reduced"):
     """The QR decomposition A = Q @ R.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         mode: "reduced": Q has min(m, n) columns; "complete": Q is square; "r": only R is computed,
             as for "reduced", and Q is empty.
 
     Returns:
-        Q: with orthonormal columns.
-        R: upper triangular, with a real diagonal.
+        Q with orthonormal columns, and upper triangular R with a real diagonal.
 
     Gradients exist if the first min(m, n) columns are independent, not for mode "r", and for
     "complete" only if m <= n.
@@ -278,12 +277,12 @@ def householder_product(input: Tensor, tau: Tensor):
     """The first n columns of the product of the reflections I - tau_i v_i v_i^H.
 
     Args:
-        input: (\\*, m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
+        input: (..., m, n) with m >= n: below the diagonal of column i lie the elements of v_i,
             whose diagonal element is 1 and which is zero above.
-        tau: (\\*, k) with k <= n.
+        tau: (..., k) with k <= n.
 
     Returns:
-        (\\*, m, n)
+        (..., m, n)
 
     Example:
         >>> A = rushlight.randn(3, 2)
@@ -309,7 +308,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
     Args:
         input, tau: the reflections, as ``geqrf`` returns them.
-        other: (\\*, m, k), or (\\*, k, m) with ``left=False``.
+        other: (..., m, k), or (..., k, m) with ``left=False``.
         left: whether Q stands on the left.
         transpose: whether Q.mH stands in Q's place.
     """

@@ -55,14 +55,14 @@ def lobpcg(
     the iteration (X but for its size, n, iK, niter, tol, method, ...) have no influence.
 
     Args:
-        A: symmetric or Hermitian matrices (\\*, m, m).
+        A: symmetric or Hermitian matrices (..., m, m).
         k: how many; X.shape[-1] by default, or 1.
-        B: positive-definite matrices (\\*, m, m); the identity by default.
+        B: positive-definite matrices (..., m, m); the identity by default.
         X: a first approximation of the eigenvectors, whose columns count.
         largest: whether the largest are wanted (the default).
 
     Returns:
-        E (\\*, k), the wanted end of the spectrum first; and the eigenvectors (\\*, m, k).
+        E (..., k), the wanted end of the spectrum first; and the eigenvectors (..., m, k).
 
     Raises:
         ValueError: if m < 3 * k.

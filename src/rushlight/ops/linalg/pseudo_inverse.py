@@ -134,7 +134,7 @@ def pinv(
     """The pseudoinverses (Moore and Penrose) of matrices.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         rcond: another name of rtol.
         hermitian: whether A is Hermitian, of which the lower triangle is read.
         atol: singular values up to this count as zero; a number, or a tensor that broadcasts with
@@ -143,7 +143,7 @@ def pinv(
             by default, 0 if ``atol`` is given and positive.
 
     Returns:
-        (\\*, n, m)
+        (..., n, m)
 
     Raises:
         LinAlgError: if A has NaN.
@@ -191,7 +191,7 @@ def matrix_rank(
     """How many singular values of each matrix exceed max(atol, rtol * the largest), as int64.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         tol: another name of atol, with rtol 0.
         hermitian: whether A is Hermitian; then eigenvalues are counted.
         atol, rtol: as for ``linalg.pinv``.
@@ -240,11 +240,11 @@ def cond(A: Tensor, p: Selector = None):
     """The condition numbers of matrices: the norm times the norm of the inverse.
 
     Args:
-        A: matrices (\\*, m, n), square unless p is None, 2 or -2.
+        A: matrices (..., m, n), square unless p is None, 2 or -2.
         p: the matrix norm: None or 2, -2, "fro", "nuc", 1, -1, or an infinity.
 
     Returns:
-        (\\*) real; infinite for singular matrices, 0 for empty ones.
+        (...) real; infinite for singular matrices, 0 for empty ones.
 
     Example:
         >>> rushlight.linalg.cond(rushlight.tensor([[2.0, 0.0], [0.0, 0.5]]))

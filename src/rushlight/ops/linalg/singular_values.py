@@ -221,14 +221,13 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     """The singular value decomposition A = U @ diag(S) @ Vh.
 
     Args:
-        A: matrices (\\*, m, n).
+        A: matrices (..., m, n).
         full_matrices: whether U and Vh are square, else they have min(m, n) columns and rows.
         driver: must be None on the CPU.
 
     Returns:
-        U: (\\*, m, m) or (\\*, m, k), with orthonormal columns.
-        S: (\\*, k) real, the singular values in descending order.
-        Vh: (\\*, n, n) or (\\*, k, n), with orthonormal rows.
+        U (..., m, m) or (..., m, k), with orthonormal columns; the singular values (..., k), real
+        and in descending order; and Vh (..., n, n) or (..., k, n), with orthonormal rows.
 
     Raises:
         LinAlgError: if A has NaN, or the algorithm does not converge.
@@ -269,7 +268,7 @@ def svdvals_of(A: Traced) -> Traced:
 
 @composite(names=["linalg.svdvals"], methods=[], out="same dtype", samples=_VALUE_SAMPLES)
 def svdvals(A: Tensor, *, driver: str | None = None):
-    """The singular values of matrices (\\*, m, n), in descending order: (\\*, min(m, n)).
+    """The singular values of matrices (..., m, n), in descending order: (..., min(m, n)).
 
     Example:
         >>> rushlight.linalg.svdvals(rushlight.tensor([[0.0, 2.0], [3.0, 0.0]]))

@@ -106,8 +106,8 @@ def solve_triangular(
     """The solution X of A @ X = B (or X @ A = B) for triangular A.
 
     Args:
-        A: square matrices (\\*, n, n), of which one triangle is read.
-        B: matrices (\\*, n, k), or (\\*, k, n) with ``left=False``.
+        A: square matrices (..., n, n), of which one triangle is read.
+        B: matrices (..., n, k), or (..., k, n) with ``left=False``.
         upper: whether the upper triangle is read.
         left: whether A stands on the left.
         unitriangular: whether the diagonal counts as ones and is not read.
