@@ -21,17 +21,21 @@ _BITS = {dtypes.bfloat16: 1 << 4, dtypes.float16: 1 << 5}
 # Products, which gain from lower precision.
 LOWER = frozenset(
     "addbmm addmm addmv baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d "
-    "conv_transpose2d conv_transpose3d einsum linear matmul mm prelu scaled_dot_product_attention "
-    "tensordot vecdot".split()
+    "conv_transpose2d conv_transpose3d einsum linear matmul mm multi_dot prelu "
+    "scaled_dot_product_attention tensordot vecdot".split()
 )
 # What needs the range and precision of float32.
 HIGHER = frozenset(
     "avg_pool3d binary_cross_entropy cdist cholesky cholesky_inverse cholesky_solve "
     "cosine_embedding_loss ctc_loss geqrf grid_sample grid_sampler hinge_embedding_loss huber_loss "
-    "inverse kl_div l1_loss lu_solve margin_ranking_loss matrix_exp mse_loss multi_margin_loss "
-    "multilabel_margin_loss nanquantile nll_loss pinverse poisson_nll_loss polar prod qr quantile "
-    "renorm smooth_l1_loss soft_margin_loss stft svd trace triplet_margin_loss "
-    "view_as_complex".split()
+    "inverse kl_div l1_loss lu lu_solve margin_ranking_loss mse_loss multi_margin_loss "
+    "multilabel_margin_loss nanquantile nll_loss ormqr pinverse poisson_nll_loss polar prod qr "
+    "quantile renorm smooth_l1_loss soft_margin_loss stft svd trace triangular_solve "
+    "triplet_margin_loss view_as_complex".split()
+)
+# Of the rest of linear algebra and Fourier transforms, which need it too, those that do not.
+AS_GIVEN = frozenset(
+    "linalg_cross linalg_diagonal linalg_matrix_exp linalg_norm matrix_norm vector_norm".split()
 )
 # Whose arguments must have one type: the widest.
 WIDEST = frozenset("cat concat concatenate index_copy stack".split())
@@ -65,10 +69,9 @@ def cast_arguments(
     lower = _state.dtype
     if lower is None:
         return args, kwargs
-    path = record.names[0] if record.names else record.name
     if record.name in LOWER:
         target = lower
-    elif record.name in HIGHER or path.startswith(("linalg.", "fft.")):
+    elif record.name in HIGHER or needs_precision(record):
         target = dtypes.float32
     elif record.name in WIDEST:
         found = [each.dtype for each in floating((args, kwargs))]
@@ -84,6 +87,12 @@ def cast_arguments(
         return value.to(target) if is_castable(value) and value.dtype is not target else value
 
     return changed(args, cast), changed(kwargs, cast)
+
+
+def needs_precision(record: Record) -> bool:
+    """Whether it is linear algebra or a Fourier transform that is better computed in float32."""
+    path = record.names[0] if record.names else record.name
+    return path.startswith(("linalg.", "fft.")) and record.name not in AS_GIVEN
 
 
 def is_castable(value: Traced) -> bool:

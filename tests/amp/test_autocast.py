@@ -49,6 +49,35 @@ def test_the_same_types(name, enabled):
     assert ours == dtypes_under(torch, getattr(torch, name), enabled)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_types_of_linear_algebra():
+    def found(module):
+        low = module.eye(3).bfloat16()
+        linalg = module.linalg
+        with module.autocast("cpu"):
+            results = [
+                module.inverse(low),
+                module.cholesky(low),
+                module.qr(low)[0],
+                module.lu(low)[0],
+                module.ormqr(low, low[0], low),
+                module.triangular_solve(low, low)[0],
+                module.matrix_exp(low),
+                linalg.inv(low),
+                linalg.solve(low, low),
+                linalg.svd(low)[1],
+                linalg.eigvalsh(low),
+                linalg.lstsq(low, low)[0],
+                linalg.multi_dot([low, low]),
+                linalg.matrix_norm(low),
+                linalg.vector_norm(low),
+                linalg.cross(low, low),
+            ]
+        return [str(each.dtype) for each in results]
+
+    assert found(rushlight) == found(torch)
+
+
 def test_gradients_have_the_parameters_types():
     found = []
     for module in (rushlight, torch):
