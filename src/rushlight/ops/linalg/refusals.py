@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,8 @@ from ..host_kinds import HostMatrices
 from ..record import NONE, primitive
 
 
-def _refuse(x: Any, error: type[Exception], message: str) -> Any:
-    raise error(message)
+def _refuse(x: Any, error: str, message: str) -> Any:
+    raise getattr(builtins, error)(message)
 
 
 @primitive(
@@ -21,12 +22,12 @@ def _refuse(x: Any, error: type[Exception], message: str) -> Any:
     reference=_refuse,
 )
 def refused(x, error, message):
-    """Raises the error when it is computed."""
+    """Raises the error, a built-in exception given by its name, when it is computed."""
 
 
 def refuse(x: Traced, message: str, error: type[Exception] = RuntimeError) -> Traced:
     """What would have x's dtype and shape; the error when it is computed."""
-    return refused.apply(x, error=error, message=message)
+    return refused.apply(x, error=error.__name__, message=message)
 
 
 def no_vjp(
