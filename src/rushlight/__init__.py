@@ -87,6 +87,7 @@ from .creation import *  # noqa: E402
 from .dlpack import from_dlpack, to_dlpack  # noqa: E402
 from .formats import *  # noqa: E402
 from .func import vmap  # noqa: E402
+from .inplace_functions import *  # noqa: E402
 from .inplace_views import resize_as_  # noqa: E402
 from .limits import finfo, iinfo  # noqa: E402
 from .nn.functional import celu_, rrelu_, selu_, threshold_  # noqa: E402

@@ -23,6 +23,7 @@ from . import dtypes as dtypes
 from . import factories as factories
 from . import fft as fft
 from . import func as func
+from . import inplace_functions as inplace_functions
 from . import inplace_views as inplace_views
 from . import inspection as inspection
 from . import linalg as linalg
@@ -119,6 +120,9 @@ from .formats import sparse_csc as sparse_csc
 from .formats import sparse_csr as sparse_csr
 from .formats import strided as strided
 from .func.vmap import vmap as vmap
+from .inplace_functions import alpha_dropout_ as alpha_dropout_
+from .inplace_functions import dropout_ as dropout_
+from .inplace_functions import feature_alpha_dropout_ as feature_alpha_dropout_
 from .inplace_views import resize_as_ as resize_as_
 from .limits import finfo as finfo
 from .limits import iinfo as iinfo
@@ -375,6 +379,15 @@ def addr_(
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two dims exchanged, conjugated."""
+
+def affine_grid_generator(
+    theta: Tensor,
+    size: _int | Sequence[_int],
+    align_corners: Any = None,
+) -> Tensor:
+    """A grid for grid_sample: the places of an image of ``size`` under affine maps theta
+    ``[batch, 2, 3]`` (or ``[batch, 3, 4]`` for volumes).
+    """
 
 def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy."""
@@ -987,6 +1000,9 @@ def conv3d(
         RuntimeError: sizes or dtypes do not fit.
     """
 
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """``conv1d`` of ``[time, batch, channels]`` with ``weight [taps, in, out]``."""
+
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -1070,6 +1086,19 @@ def conv_transpose3d(
     Raises:
         RuntimeError: sizes or dtypes do not fit.
     """
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: _int | Sequence[_int] | None,
+    padding: _int | Sequence[_int] | None,
+    dilation: _int | Sequence[_int] | None,
+    transposed: _bool,
+    output_padding: _int | Sequence[_int] | None,
+    groups: _int,
+) -> Tensor:
+    """``conv1d``, ``conv2d`` or ``conv3d``, or ``conv_transpose`` of that many dims."""
 
 def copysign(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """The magnitude of input with the sign of other."""
@@ -1390,6 +1419,9 @@ def eye(
 
 def feature_alpha_dropout(input: Tensor | _Number, p: Tensor | _Number, train: _bool) -> Tensor:
     """alpha_dropout of whole channels."""
+
+def feature_dropout(input: Tensor | _Number, p: Tensor | _Number, train: _bool) -> Tensor:
+    """Dropout of whole channels."""
 
 def fill(input: Tensor | _Number, value: Tensor | _Number) -> Tensor:
     """One value everywhere, in the shape of another tensor."""
@@ -2473,6 +2505,9 @@ def native_batch_norm(
     """What batch norm gives, and of the batch the means and one over the standard deviations, which
     are empty in evaluation.
     """
+
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
 
 def native_group_norm(
     input: Tensor,

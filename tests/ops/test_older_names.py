@@ -152,3 +152,42 @@ def test_classes_may_run_functions() -> None:
     assert overrides.resolve_name(rushlight.fft.fft) == "torch.fft.fft"
     assert overrides.is_tensor_method_or_property(rushlight.Tensor.add)
     assert rushlight.exp in overrides.get_overridable_functions()[rushlight]
+
+
+def test_convolutions_with_other_arguments() -> None:
+    draw = numpy.random.default_rng(0).standard_normal
+    line, taps, bias = draw((5, 2, 3)), draw((3, 3, 4)), draw(4)
+    image, kernel = draw((1, 2, 5, 6)), draw((2, 3, 2, 2))
+    calls: list[Any] = [
+        lambda lib: lib.conv_tbc(lib.tensor(line), lib.tensor(taps), lib.tensor(bias), 1),
+        lambda lib: lib.convolution(
+            lib.tensor(image), lib.tensor(kernel), None, [2], [1], [1], True, [1], 1
+        ),
+        lambda lib: lib.native_channel_shuffle(lib.arange(8.0).reshape(1, 4, 2), 2),
+    ]
+    for call in calls:
+        ours, theirs = (call(library) for library in LIBRARIES)
+        assert tuple(ours.shape) == tuple(theirs.shape)
+        numpy.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12)
+    for library in LIBRARIES:
+        for shapes in (
+            ((2, 3), (3, 3, 4), (4,)),
+            ((5, 2, 3), (3, 2, 4), (4,)),
+            ((5, 2, 3), (3, 3, 4), (3,)),
+        ):
+            with pytest.raises(RuntimeError):
+                library.conv_tbc(*(library.ones(shape) for shape in shapes))
+
+
+def test_dropout_of_channels_and_in_place() -> None:
+    results = []
+    for library in LIBRARIES:
+        library.manual_seed(0)
+        x = library.ones(4, 6)
+        assert library.dropout_(x, 0.5, True) is x
+        results.append(
+            [x.tolist(), library.feature_dropout(library.ones(2, 3, 2), 0.5, True).tolist()]
+        )
+        with pytest.raises(RuntimeError):
+            library.feature_dropout(library.ones(3), 0.5, True)
+    assert results[0] == results[1]

@@ -279,6 +279,9 @@ def conv3d(
         RuntimeError: sizes or dtypes do not fit.
     """
 
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """``conv1d`` of ``[time, batch, channels]`` with ``weight [taps, in, out]``."""
+
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -1069,6 +1072,9 @@ def multilabel_soft_margin_loss(
     reduction: str = 'mean',
 ) -> Tensor:
     """The mean over classes of the negative log-likelihood of each being a target or not."""
+
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
 
 def nll_loss(
     input: Tensor | _Number,

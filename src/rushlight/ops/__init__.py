@@ -66,6 +66,7 @@ FAMILIES = (
     "windows",
     "convolution_maps",
     "convolution",
+    "convolution_forms",
     "norms",
     "masked",
     "unit_norm",

@@ -222,7 +222,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int):
 
 
 @composite(
-    names=["channel_shuffle", "nn.functional.channel_shuffle"],
+    names=[
+        "channel_shuffle",
+        "nn.functional.channel_shuffle",
+        "native_channel_shuffle",
+        "nn.functional.native_channel_shuffle",
+    ],
     methods=[],
     samples=calls((Draw((2, 6, 2, 3)), 2), (Draw((1, 6, 2)), 3)),
 )

@@ -104,6 +104,13 @@ def _channel_noise(input: Any) -> tuple[Any, ...]:
     return (*input.shape[:2], *[1] * (input.ndim - 2))
 
 
+@composite(names=["feature_dropout"], methods=[], random=True)
+def feature_dropout(input, p: Operand, train: bool):
+    """Dropout of whole channels."""
+    shape = _channel_noise(input) if train and p != 0 else ()
+    return _dropped(input, p, train, shape, "feature_dropout")
+
+
 @composite(names=["feature_alpha_dropout"], methods=[], random=True)
 def feature_alpha_dropout(input, p: Operand, train: bool):
     """alpha_dropout of whole channels."""

@@ -255,7 +255,7 @@ _numbered((3,), "grid_sampler_3d")
 
 
 @composite(
-    names=["nn.functional.affine_grid"],
+    names=["nn.functional.affine_grid", "affine_grid_generator"],
     methods=[],
     onnx="AffineGrid",
     samples=lambda dtype: (
