@@ -43,9 +43,12 @@ def function(node: Node) -> Callable[..., None]:
     """
     values = (*node.outputs, *node.inputs)
     count = len(node.outputs)
+    symbolic = has_symbols(node.attributes)
 
     def run(*tensors: Any) -> None:
-        attributes = concrete(node.attributes, sizes_of(values, tensors))
+        attributes = node.attributes
+        if symbolic:
+            attributes = concrete(attributes, sizes_of(values, tensors))
         inputs = [to_array(tensor) for tensor in tensors[count:]]
         dtypes_out = [value.dtype for value in node.outputs]
         results = reference.apply_primitive(
@@ -63,6 +66,15 @@ def sizes_of(values: Iterable[Value], tensors: Iterable[Any]) -> dict[Any, int]:
     for value, tensor in zip(values, tensors):
         known.update(zip(map(key_of, value.shape), tensor.shape))
     return known
+
+
+def has_symbols(attribute: Any) -> bool:
+    """Whether a symbolic size is in an attribute."""
+    if isinstance(attribute, dict):
+        return any(map(has_symbols, attribute.values()))
+    if isinstance(attribute, tuple):
+        return any(map(has_symbols, attribute))
+    return isinstance(attribute, SymbolicInt)
 
 
 def concrete(attribute: Any, known: dict[Any, int]) -> Any:
