@@ -223,6 +223,20 @@ def test_exponentials() -> None:
     assert_same(*both("matrix_exp", mixed), tolerance=1e-10)
 
 
+@pytest.mark.parametrize("name", DECOMPOSITIONS)
+def test_vmap_is_a_batch(name: str) -> None:
+    rushlight.manual_seed(5)
+    A = rushlight.randn(4, 3, 3, dtype=rushlight.float64)
+    batch = A @ A.mT + rushlight.eye(3, dtype=A.dtype)
+    function = getattr(linalg, name)
+    one, many = function(batch), rushlight.vmap(function)(batch)
+    for x, y in zip(*(x if isinstance(x, tuple) else (x,) for x in (one, many)), strict=True):
+        assert x.dtype is y.dtype and rushlight.equal(x, y)
+    B = rushlight.randn(3, 2, dtype=A.dtype)
+    shared = rushlight.vmap(linalg.solve, in_dims=(0, None))(batch, B)
+    assert rushlight.equal(shared, linalg.solve(batch, B))
+
+
 def test_named_results() -> None:
     result = linalg.svd(rushlight.eye(2))
     assert isinstance(result, rushlight.return_types.linalg_svd)

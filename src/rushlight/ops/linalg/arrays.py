@@ -48,10 +48,15 @@ def are_finite(matrices: Any) -> Any:
     return numpy.isfinite(matrices).all(axis=(-2, -1))
 
 
-def require_success(info: Any, name: str, describe: Callable[[int], str]) -> None:
-    """LinAlgError for the first matrix of which LAPACK reports a failure."""
+def require_success(
+    info: Any,
+    name: str,
+    describe: Callable[[int], str],
+    error: type[RuntimeError] = LinAlgError,
+) -> None:
+    """An error for the first matrix of which LAPACK reports a failure, described by the report."""
     failed = numpy.flatnonzero(info)
     if failed.size:
         first = int(failed[0])
         batch = f"(Batch element {first}): " if info.ndim else ""
-        raise LinAlgError(f"{name}: {batch}{describe(int(info.reshape(-1)[first]))}")
+        raise error(f"{name}: {batch}{describe(int(info.reshape(-1)[first]))}")

@@ -19,7 +19,7 @@ from ..linear_algebra import adjoint
 from ..record import Dim, Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
-from .arrays import fill_each, lapack, require_success
+from .arrays import eye_like, fill_each, lapack, require_success
 from .matrices import (
     INFO,
     column,
@@ -63,8 +63,7 @@ def _inverse_arrays(A: Any, name: str | None) -> Any:
     try:
         return numpy.linalg.inv(A), numpy.zeros(A.shape[:-2], numpy.int32)
     except numpy.linalg.LinAlgError:
-        identity = numpy.broadcast_to(numpy.eye(A.shape[-1], dtype=A.dtype), A.shape)
-        X, info = _solve_with_zero_pivots(A, identity)
+        X, info = _solve_with_zero_pivots(A, eye_like(A))
     if name is not None:
         require_success(
             info,

@@ -11,9 +11,9 @@ from ...graph.symbols import same_shape
 from .. import build
 from ..host_kinds import HostMatrices
 from ..record import Tensor, composite, primitive
-from ..results import LinAlgError, named
+from ..results import named
 from ..samples import Draw
-from .arrays import fill_each, lapack
+from .arrays import fill_each, lapack, require_success
 from .inverses import check_equation
 from .matrices import (
     INFO,
@@ -46,12 +46,14 @@ def _factor_arrays(A: Any, hermitian: bool, name: str | None) -> Any:
         return numpy.tril(ldu), places, status
 
     fill_each(each, (LD, pivots, info), A, has_data=A.size > 0)
-    # SciPy counts rows from 0: of two equal negative numbers each says which row was exchanged.
-    failed = numpy.flatnonzero(info)
-    if name is not None and failed.size:
-        raise LinAlgError(
-            f"{name}: D has a zero on its diagonal at {int(info.reshape(-1)[failed[0]])}, so that "
-            "ldl_solve would divide by zero; linalg.ldl_factor_ex gives the factors all the same"
+    if name is not None:
+        require_success(
+            info,
+            name,
+            lambda place: (
+                f"D has a zero on its diagonal at {place}, so that ldl_solve would divide by zero; "
+                "linalg.ldl_factor_ex gives the factors all the same"
+            ),
         )
     return LD, pivots, info
 

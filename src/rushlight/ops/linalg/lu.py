@@ -20,7 +20,7 @@ from ..linear_algebra import adjoint
 from ..record import NONE, Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
-from .arrays import fill_each, lapack
+from .arrays import fill_each, lapack, require_success
 from .inverses import check_equation
 from .matrices import (
     INFO,
@@ -77,7 +77,6 @@ def _permutation_arrays(pivots: Any, rows: int, inverse: bool) -> Any:
     ),
     name="order_of_rows",
     derivative=NONE,
-    batch=lambda inputs, batched, size, attributes: [order_of_rows.apply(*inputs, **attributes)],
     reference=_permutation_arrays,
 )
 def order_of_rows(pivots, rows, inverse):
@@ -172,16 +171,17 @@ def factor_primitive(A):
     """
 
 
-def _check_info(info: Any, name: str) -> Any:
-    failed = numpy.flatnonzero(info)
-    if failed.size:
-        place = int(info.reshape(-1)[failed[0]])
-        batch = f"(Batch element {int(failed[0])}): " if info.ndim else ""
-        raise RuntimeError(
-            f"{name}: {batch}U[{place},{place}] is zero and using it on lu_solve would result in a "
-            "division by zero; linalg.lu and linalg.lu_factor_ex give the factors all the same"
-        )
-    return info
+def _without_zero_pivots(LU: Any, info: Any, name: str) -> Any:
+    require_success(
+        info,
+        name,
+        lambda place: (
+            f"U[{place},{place}] is zero and using it on lu_solve would result in a division by "
+            "zero; linalg.lu and linalg.lu_factor_ex give the factors all the same"
+        ),
+        RuntimeError,
+    )
+    return LU
 
 
 @primitive(
@@ -189,10 +189,7 @@ def _check_info(info: Any, name: str) -> Any:
     name="without_zero_pivots",
     vjp=lambda inputs, outputs, gradients, attributes: [gradients[0], None],
     jvp=lambda inputs, outputs, tangents, attributes: [tangents[0]],
-    batch=lambda inputs, batched, size, attributes: [
-        without_zero_pivots.apply(*inputs, **attributes)
-    ],
-    reference=lambda LU, info, name: LU if _check_info(info, name) is not None else LU,
+    reference=_without_zero_pivots,
 )
 def without_zero_pivots(LU, info, name):
     """LU itself; RuntimeError if LAPACK reports a zero on U's diagonal."""
