@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.symbols import SymbolicInt
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from . import build
 from .conversion import require_dtype
 from .parts import concrete_size
@@ -88,12 +87,7 @@ def range_with_end(
     pin_memory: bool = False,
 ):
     """The numbers start, start + step, ... up to end, included. (Use ``arange``, without it.)"""
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is "
-        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
-        "values in [start, end).",
-        stacklevel=2,
-    )
+    warn_user("range() includes the end, unlike Python's range; use arange instead")
     start, end, step = (float(concrete_size(each, "range")) for each in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero (in range)")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from ..graph.trace import Traced
+from ..graph.trace import Traced, warn_user
 from . import build
 from .fourier import _as_complex, _floating, complex_transform, half_transform, real_transform
 from .record import Size, Tensor, composite, op
@@ -28,10 +27,9 @@ def _steps(name: str, n_fft: int, hop_length: Any, win_length: Any, window: Any)
             f"n_fft={n_fft}"
         )
     if window is None:
-        warnings.warn(
+        warn_user(
             f"{name}: a window was not provided. A rectangular window will be applied; give "
             "window= to reduce spectral leakage.",
-            stacklevel=2,
         )
     elif window.ndim != 1 or window.shape[0] != length:
         raise RuntimeError(
@@ -83,10 +81,9 @@ def _check_signal(input: Traced, center: bool, align: Any) -> None:
 def _complex_result(input: Traced, window: Any, return_complex: bool | None) -> bool:
     if return_complex is not None:
         if not return_complex:
-            warnings.warn(
+            warn_user(
                 "stft with return_complex=False is deprecated; use view_as_real on the complex "
                 "result",
-                stacklevel=2,
             )
         return return_complex
     if input.dtype.is_complex or (window is not None and window.dtype.is_complex):
@@ -267,10 +264,9 @@ def istft(
     )
     signal = signal / (weight + 0 * least)
     if end > reach:
-        warnings.warn(
+        warn_user(
             "istft: the length of the signal is shorter than the length parameter; zeros are added "
             "at the end",
-            stacklevel=2,
         )
         signal = build.pad(signal, 1, 0, end - start)
     return signal if input.ndim == 3 else build.drop_dims(signal, (0,))

@@ -16,6 +16,9 @@ from .samples import Draw, calls
 # ---------------------------------------------------------------- pieces
 
 
+_MOST_PIECES = 1 << 24
+
+
 def _pieces(input: Traced, sections: Any, dim: int, name: str) -> tuple[Traced, ...]:
     """So many pieces of nearly equal size, or the pieces between indices."""
     size = concrete_size(input.shape[dim], name)
@@ -24,6 +27,8 @@ def _pieces(input: Traced, sections: Any, dim: int, name: str) -> tuple[Traced, 
             raise RuntimeError(
                 f"number of sections must be larger than 0, got {sections} (in {name})"
             )
+        if sections > _MOST_PIECES:
+            raise RuntimeError(f"{name}(): {sections} pieces are more than {_MOST_PIECES}")
         small, larger = divmod(size, sections)
         ends = [small * i + min(i, larger) for i in range(1, sections + 1)]
     else:
