@@ -60,7 +60,7 @@ PyObject *tensor_resize(PyObject *self, PyObject *args) {
   const bool same = sizes.count == t->meta->ndim &&
                     std::memcmp(sizes.values, t->meta->sizes(), sizeof(int64_t) * size_t(sizes.count)) == 0;
   if (!same) {
-    if (resize(t, sizes) < 0) return nullptr;
+    if (tape_check_inplace(t, "resize_", false) < 0 || resize(t, sizes) < 0) return nullptr;
     ++t->storage->version;
   }
   return Py_NewRef(self);

@@ -456,8 +456,16 @@ bool exclusively_owned(const Tensor *t) {
 }
 
 bool accumulate_leaf(Node *node, TensorRef g) {
-  if (!node->leaf || !g || !requires_grad(node->leaf)) return true;  // requires_grad_(False) since
+  if (!node->leaf || !g) return true;
   TensorRef leaf = TensorRef::borrow(node->leaf);
+  if (tape_grad_fn(leaf.get())) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "leaf variable has been moved into the graph interior: the tensor of shape %s was written with the "
+                 "result of an operator after it had been used; write under no_grad()",
+                 format_ints(leaf->meta->sizes(), leaf->meta->ndim).c_str());
+  }
+  if (PyErr_Occurred()) return false;
+  if (!requires_grad(leaf.get())) return true;  // requires_grad_(False) since
   LeafLock lock(node);
   Autograd *a = leaf->autograd;
   if (!a->grad) {

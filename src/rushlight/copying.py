@@ -31,7 +31,7 @@ def deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use x.detach().clone() for a copy of the values"
         )
-    result = _core.alias_as(type(self), _copied(self.detach(), memo))
+    result = Tensor._make_subclass(type(self), _copied(self.detach(), memo))
     memo[id(self)] = result
     result.requires_grad_(self.requires_grad)
     if self.grad is not None:

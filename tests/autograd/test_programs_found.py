@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 
@@ -314,3 +316,24 @@ def test_view_of_a_base_that_was_detached_in_place_keeps_a_history(torch):
     assert view.grad_fn is not None and not view.is_leaf
     view.sum().backward()
     assert x.grad is None
+
+
+def test_leaf_that_got_a_history_after_its_use_is_an_error(torch):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    x.requires_grad_(False)
+    x.add_(y)
+    with pytest.raises(RuntimeError, match="moved into the graph interior"):
+        y.sum().backward()
+
+
+def test_copies_of_tensors_are_no_views(torch):
+    for tensor in (torch.ones(3), torch.ones(4)[1:], torch.ones(3, requires_grad=True)):
+        copied = copy.deepcopy(tensor)
+        assert not copied._is_view() and copied.is_leaf
+        assert copied.requires_grad == tensor.requires_grad
+    with torch.inference_mode():
+        tensor = torch.ones(2)
+    assert not copy.deepcopy(tensor).is_inference()
+    with pytest.raises(RuntimeError, match="inference tensor outside InferenceMode"):
+        tensor.resize_(4)
