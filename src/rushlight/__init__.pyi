@@ -2068,7 +2068,7 @@ def lobpcg(
     ortho_iparams: Any = None,
     ortho_fparams: Any = None,
     ortho_bparams: Any = None,
-) -> Tensor:
+) -> tuple[Tensor, ...]:
     """The k largest (or smallest) eigenvalues, and eigenvectors, of A @ x = E * B @ x.
 
     Matrices are dense here, so all eigenvalues are computed, and exactly: the arguments that steer
@@ -2222,7 +2222,7 @@ def lu_unpack(
     unpack_pivots: _bool = True,
     *,
     out: Any = None,
-) -> Tensor:
+) -> Any:
     """The factors P, L and U of what ``lu_factor`` returns; those that are not wanted are empty."""
 
 def margin_ranking_loss(
@@ -2685,7 +2685,12 @@ def pairwise_distance(
 ) -> Tensor:
     """The norm of order p of the differences along the last dim; eps is added to them."""
 
-def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> Tensor:
+def pca_lowrank(
+    A: Tensor,
+    q: _int | None = None,
+    center: _bool = True,
+    niter: _int = 2,
+) -> tuple[Tensor, ...]:
     """The principal components of the rows of a matrix, found by random projections.
 
     Args:
@@ -3332,7 +3337,7 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over the given dims."""
 
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Tensor:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
     """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
     square, without ``compute_uv`` they are zero.
     """
@@ -3342,7 +3347,7 @@ def svd_lowrank(
     q: _int | None = 6,
     niter: _int | None = 2,
     M: Tensor | _Number | None = None,
-) -> Tensor:
+) -> tuple[Tensor, ...]:
     """U, S and V with A - M nearly equal to U @ diag(S) @ V.mH, found by random projections.
 
     Args:

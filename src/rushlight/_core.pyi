@@ -1875,7 +1875,7 @@ class Tensor:
         """The sum of all elements, or over the given dims."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
         """The sum over the dims that broadcasting from ``size`` would add or stretch."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Tensor:
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Any:
         """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
         square, without ``compute_uv`` they are zero.
         """

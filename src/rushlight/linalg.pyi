@@ -80,7 +80,7 @@ def det(A: Tensor, *, out: Any = None) -> Tensor:
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """A diagonal over two dims, which comes last."""
 
-def eig(A: Tensor, *, out: Any = None) -> Tensor:
+def eig(A: Tensor, *, out: Any = None) -> Any:
     """The eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -99,7 +99,7 @@ def eig(A: Tensor, *, out: Any = None) -> Tensor:
         tensor([0.+1.j, 0.-1.j])
     """
 
-def eigh(A: Tensor, UPLO: str = 'L', *, out: Any = None) -> Tensor:
+def eigh(A: Tensor, UPLO: str = 'L', *, out: Any = None) -> Any:
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
@@ -507,7 +507,7 @@ def svd(
     *,
     driver: str | None = None,
     out: Any = None,
-) -> Tensor:
+) -> Any:
     """The singular value decomposition A = U @ diag(S) @ Vh.
 
     Args:

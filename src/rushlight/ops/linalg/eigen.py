@@ -151,7 +151,10 @@ _Eigh, _Eig = (
 )
 
 
-@composite(names=["linalg.eigh"], methods=[], out="same dtype")
+_DIAGONAL = Draw((2, 2), special=(1.0, 0.0, 0.0, 2.0))
+
+
+@composite(names=["linalg.eigh"], methods=[], out="same dtype", samples=matrix_calls((_DIAGONAL,)))
 def eigh(A: Tensor, UPLO: str = "L"):
     """The eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
@@ -266,7 +269,7 @@ def _require_general(name: str, A: Traced) -> None:
     require_precision(name, A.dtype, "linalg_eig_out_cpu")
 
 
-@composite(names=["linalg.eig"], methods=[], out="same dtype")
+@composite(names=["linalg.eig"], methods=[], out="same dtype", samples=matrix_calls((_DIAGONAL,)))
 def eig(A: Tensor):
     """The eigenvalues and eigenvectors of square matrices.
 
@@ -289,7 +292,9 @@ def eig(A: Tensor):
     return _Eig(*general_primitive.apply(A))
 
 
-@composite(names=["linalg.eigvals"], methods=[], out="same dtype")
+@composite(
+    names=["linalg.eigvals"], methods=[], out="same dtype", samples=matrix_calls((_DIAGONAL,))
+)
 def eigvals(A: Tensor):
     """The eigenvalues of square matrices (..., n, n), complex, in no particular order.
 

@@ -188,7 +188,14 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     return _FactorEx(*factor_primitive.apply(A, hermitian=hermitian, name=name_if_checked))
 
 
-@composite(names=["linalg.ldl_solve"], methods=[], out="same dtype")
+@composite(
+    names=["linalg.ldl_solve"],
+    methods=[],
+    out="same dtype",
+    samples=matrix_calls(
+        (Draw((3, 3), 1, 4), Draw((3,), 3, 4, dtype=dtypes.int32), Draw((3, 2))),
+    ),
+)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False):
     """The solution X of A @ X = B, given what ``linalg.ldl_factor`` returned for A.
 

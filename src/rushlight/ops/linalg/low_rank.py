@@ -12,7 +12,8 @@ from ...graph.trace import Traced
 from .. import build
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op
-from .matrices import require_matrices
+from ..samples import Draw
+from .matrices import matrix_calls, require_matrices
 from .orthogonal import qr_of
 from .singular_values import svd_primitive
 
@@ -44,7 +45,7 @@ def _low_rank(A: Traced, count: int, iterations: int, M: Traced | None) -> tuple
     return (V, S, U) if wide else (U, S, V)
 
 
-@composite(names=["svd_lowrank"], methods=[], random=True)
+@composite(names=["svd_lowrank"], methods=[], random=True, samples=matrix_calls((Draw((4, 3)), 0)))
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M=None):
     """U, S and V with A - M nearly equal to U @ diag(S) @ V.mH, found by random projections.
 
@@ -63,7 +64,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M=None):
     return _low_rank(A, 6 if q is None else q, 2 if niter is None else niter, M)
 
 
-@composite(names=["pca_lowrank"], methods=[], random=True)
+@composite(names=["pca_lowrank"], methods=[], random=True, samples=matrix_calls((Draw((4, 3)), 0)))
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2):
     """The principal components of the rows of a matrix, found by random projections.
 

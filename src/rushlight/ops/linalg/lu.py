@@ -287,7 +287,15 @@ def _unpacked(LU: Traced, pivots: Traced, data: bool, permutation: bool) -> list
 _Unpacked, _LU = named("lu_unpack", "P", "L", "U"), named("linalg_lu", "P", "L", "U")
 
 
-@composite(names=["lu_unpack"], methods=[], out="same dtype")
+_PIVOTS = Draw((3,), 1, 4, dtype=dtypes.int32)
+
+
+@composite(
+    names=["lu_unpack"],
+    methods=[],
+    out="same dtype",
+    samples=matrix_calls((Draw((3, 3)), _PIVOTS), (Draw((3, 4)), _PIVOTS)),
+)
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ):
@@ -356,7 +364,16 @@ def _solved(name: str, LU: Traced, pivots: Traced, B: Traced, left: bool, adjoin
     return adjoint(_solve(LU, pivots, adjoint(B), not adjoined))
 
 
-@composite(name="linalg_lu_solve", names=["linalg.lu_solve"], methods=[], out="same dtype")
+@composite(
+    name="linalg_lu_solve",
+    names=["linalg.lu_solve"],
+    methods=[],
+    out="same dtype",
+    samples=matrix_calls(
+        (Draw((3, 3), 1, 4), _PIVOTS, Draw((3, 2))),
+        ((Draw((3, 3), 1, 4), _PIVOTS, Draw((2, 3))), {"left": False, "adjoint": True}),
+    ),
+)
 def linalg_lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ):
@@ -380,7 +397,11 @@ def linalg_lu_solve(
     return _solved("linalg.lu_solve", LU, pivots, B, left, adjoint)
 
 
-@composite(names=["lu_solve"], out="same dtype")
+@composite(
+    names=["lu_solve"],
+    out="same dtype",
+    samples=matrix_calls((Draw((3, 2)), Draw((3, 3), 1, 4), _PIVOTS)),
+)
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     """The solution X of A @ X = input, given A's LU decomposition."""
     return _solved("lu_solve", LU_data, LU_pivots, input, True, False)

@@ -8,6 +8,7 @@ from ...graph.trace import Traced
 from .. import build
 from ..linear_algebra import adjoint
 from ..record import Selector, Tensor, composite, op
+from ..samples import Draw, calls, is_precise, only
 from .cholesky import factor_primitive
 from .eigen import hermitian_primitive
 from .matrices import require_precision, same_batch
@@ -32,7 +33,11 @@ def _check(A: Traced, B: Traced | None, count: int) -> None:
         )
 
 
-@composite(names=["lobpcg"], methods=[])
+# A matrix with the eigenvalues 1, 2 and 4.
+_DIAGONAL = Draw((3, 3), special=(1.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 2.0))
+
+
+@composite(names=["lobpcg"], methods=[], samples=only(is_precise, calls((_DIAGONAL, 1))))
 def lobpcg(
     A: Tensor,
     k: int | None = None,

@@ -202,6 +202,8 @@ def values_primitive(A, name):
 
 # ---------------------------------------------------------------- operators
 
+# Of other matrices the signs of the singular vectors may be others.
+_DIAGONAL = Draw((2, 2), special=(3.0, 0.0, 0.0, 2.0))
 _LinalgSVD, _SVD = named("linalg_svd", "U", "S", "Vh"), named("svd", "U", "S", "V")
 _VALUE_SAMPLES = matrix_calls(
     (Draw((3, 3)),), (Draw((2, 3, 4)),), (Draw((0, 0)),), (Draw((2, 0, 3, 3)),), (Draw((0, 3)),)
@@ -216,7 +218,13 @@ def _require_driver(driver: str | None) -> None:
         )
 
 
-@composite(name="linalg_svd", names=["linalg.svd"], methods=[], out="same dtype")
+@composite(
+    name="linalg_svd",
+    names=["linalg.svd"],
+    methods=[],
+    out="same dtype",
+    samples=matrix_calls((_DIAGONAL,), (_DIAGONAL, False)),
+)
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None):
     """The singular value decomposition A = U @ diag(S) @ Vh.
 
@@ -245,7 +253,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return _LinalgSVD(*svd_primitive.apply(A, full=full_matrices, name="linalg.svd"))
 
 
-@composite(names=["svd"], out="same dtype")
+@composite(names=["svd"], out="same dtype", samples=matrix_calls((_DIAGONAL,)))
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
     square, without ``compute_uv`` they are zero.
