@@ -7,6 +7,7 @@ import zlib
 import numpy
 import pytest
 
+import rushlight
 from rushlight import dtypes, ops
 from rushlight.devices import reference
 from rushlight.graph import check
@@ -133,6 +134,15 @@ def test_errors_name_the_operator_and_shapes():
         traced(lambda x: op.exp(x, bogus=1), (3,))
     with pytest.raises(NotImplementedError, match="not implemented for 'Float'"):
         traced(lambda x: x & x, (3,))
+
+
+def test_errors_show_numbers():
+    """A number is known in the call that is refused, though the operator is traced for others."""
+    x = rushlight.ones(2)
+    with pytest.raises(ValueError, match=r"dropout: .* is 2\.5$"):
+        rushlight.dropout(x, 2.5, True)
+    with pytest.raises(RuntimeError, match=r"add: alpha .* is 1\.5$"):
+        rushlight.add(x.int(), x.int(), alpha=1.5)
 
 
 def drawn(x, random):

@@ -520,6 +520,11 @@ class TracedNumber(Traced):
     def __bool__(self) -> bool:
         return self._compare("ne", 0)
 
+    def __str__(self) -> str:
+        """The number in this call, for messages; they are of no plan, so no guard is recorded."""
+        hints = getattr(self.context, "hints", {})
+        return str(hints[self.value]) if self.value in hints else repr(self)
+
     __hash__ = Traced.__hash__
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from .._core import Tensor
+from ..ops.checks import require_same_rank as _require_same_rank
 
 
 def _in_place(name: str, input: Tensor, *arguments: _Any) -> Tensor:
@@ -92,12 +93,9 @@ def triplet_margin_with_distance_loss(
         raise ValueError(
             f"triplet_margin_with_distance_loss: margin must be greater than 0, got {margin}"
         )
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError(
-            "triplet_margin_with_distance_loss: The anchor, positive, and negative tensors are "
-            "expected to have the same number of dimensions, but got: anchor "
-            f"{anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
-        )
+    _require_same_rank(
+        "triplet_margin_with_distance_loss", anchor=anchor, positive=positive, negative=negative
+    )
     distance = globals()["pairwise_distance"] if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

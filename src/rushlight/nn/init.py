@@ -93,8 +93,8 @@ def trunc_normal_(
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect.",
+            f"trunc_normal_: mean={mean} lies over 2 * std outside [{a}, {b}], where the "
+            "values may be distributed wrongly",
             stacklevel=2,
         )
     accepted = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
@@ -188,7 +188,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         ValueError: for other numbers of dims, or groups that do not divide the out channels.
     """
     if tensor.ndim not in (3, 4, 5):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+        raise ValueError(f"dirac_: tensor must have 3, 4 or 5 dimensions, not {tensor.ndim}")
     if tensor.size(0) % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
     if tensor.device.type == "meta":
@@ -209,7 +209,8 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs each output of a layer has, and how many outputs each input."""
     if tensor.ndim < 2:
         raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+            f"Fan in and fan out can not be computed from {tensor.ndim} dimensions; tensor "
+            "must have at least 2"
         )
     receptive_field = math.prod(tensor.shape[2:])
     return tensor.size(1) * receptive_field, tensor.size(0) * receptive_field
@@ -303,14 +304,13 @@ def kaiming_normal_(
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Fill with an orthogonal matrix, times a gain: dim 0 by all others.
 
-    Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
-    networks", 2013; uniform by Mezzadri, arXiv:math-ph/0609050.
+    Saxe, McClelland and Ganguli, arXiv:1312.6120, 2013; uniform by Mezzadri, arXiv:math-ph/0609050.
 
     Raises:
         ValueError: for tensors of fewer than 2 dims.
     """
     if tensor.ndim < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
+        raise ValueError(f"orthogonal_: tensor must have at least 2 dimensions, not {tensor.ndim}")
     if tensor.numel() == 0:
         return tensor
     rows = tensor.size(0)

@@ -76,14 +76,14 @@ class UninitializedTensorMixin:
     def shape(self) -> Any:
         """Raises RuntimeError: there is no shape yet."""
         raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer: call the module's "
-            "forward() once, or load a state with initialized parameters, to give it a shape"
+            "the shape of an uninitialized parameter or buffer is unknown: call the module's "
+            "forward() once, or load a state with initialized parameters"
         )
 
     def share_memory_(self) -> Any:
         """Raises RuntimeError: there is no memory yet."""
         raise RuntimeError(
-            "Can't share memory on an uninitialized parameter or buffer: call the module's "
+            "an uninitialized parameter or buffer has no memory to share: call the module's "
             "forward() once before share_memory()"
         )
 

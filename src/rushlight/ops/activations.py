@@ -160,7 +160,9 @@ def hardtanh(
     if input.dtype is dtypes.bool:
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if not input.dtype.is_signed and min_val < 0:
-        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        raise RuntimeError(
+            f"hardtanh: an unsigned input takes no negative limits, but min_val is {min_val}"
+        )
     if input.dtype.is_integral:
         min_val, max_val = (
             build.fitting(bound, input.dtype, input.context) for bound in (min_val, max_val)

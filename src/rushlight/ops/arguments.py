@@ -126,9 +126,7 @@ def check_range(name: str, argument: Any) -> None:
         for each in argument:
             check_range(name, each)
     elif isinstance(argument, int) and not -(2**63) <= argument < 2**63:
-        raise RuntimeError(
-            f"{name}(): a value cannot be converted to type int64_t without overflow"
-        )
+        raise RuntimeError(f"{name}(): {argument} cannot be converted to int64 without overflow")
 
 
 def _check(record: Record, parameter: Parameter, argument: Any) -> None:

@@ -107,9 +107,8 @@ def sub(input, other, *, alpha: Operand = 1):
     """input - alpha * other"""
     if _is_bool(input) or _is_bool(other):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-            "trying to invert a mask, "
-            "use the `~` or `logical_not()` operator instead."
+            "sub: subtraction with a bool tensor is not supported; compare masks with `^` "
+            "(logical_xor) and invert one with `~` (logical_not)"
         )
     return elementwise("sub", input, _scaled("sub", input, other, alpha))
 
@@ -138,12 +137,13 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
     if kind in "fc" and compute.is_integral:
         raise RuntimeError(
-            f"{name}: For integral input tensors, argument alpha must not be a floating point "
-            "number."
+            f"{name}: alpha must not be a floating point number where the result is of "
+            f"integers, but it is {alpha}"
         )
     if kind == "c" and not compute.is_complex:
         raise RuntimeError(
-            f"{name}: For non-complex input tensors, argument alpha must not be a complex number."
+            f"{name}: alpha must not be a complex number where the result is real, but it is "
+            f"{alpha}"
         )
     context = build.context_of((input, other))
     scaled = build.convert(build.lift(other, context, name), compute)
@@ -169,7 +169,9 @@ def mul(input, other):
 def positive(input):
     """The input itself."""
     if input.dtype is dtypes.bool:
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+        raise RuntimeError(
+            "positive: the unary `+` of a bool tensor is not supported; leave it out"
+        )
     return input
 
 
@@ -183,9 +185,7 @@ def neg(input):
     """-input"""
     if input.dtype is dtypes.bool:
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-            "invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
+            "neg: negation of a bool tensor is not supported; invert a mask with `~` (logical_not)"
         )
     return elementwise("neg", input)
 
@@ -268,8 +268,7 @@ def div(input, other, *, rounding_mode: str | None = None):
     if rounding_mode == "trunc":
         return by_number("trunc_quotient", *_no_bools(input, other))
     raise RuntimeError(
-        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-        f"'{rounding_mode}'"
+        f"div: rounding_mode must be None, 'trunc' or 'floor', not '{rounding_mode}'"
     )
 
 

@@ -8,6 +8,7 @@ from .. import dtypes
 from ..graph.trace import Traced
 from ..promotion import scalar_type_name
 from . import build
+from .checks import require_same_dtype
 from .record import Operand, Tensor, composite, op
 from .samples import Draw, calls
 
@@ -16,16 +17,11 @@ _INFINITE = float("inf")
 
 def _check_attention(query: Traced, key: Traced, value: Traced, mask: Any, causal: bool) -> None:
     name = "scaled_dot_product_attention"
-    if not query.dtype is key.dtype is value.dtype:
-        raise RuntimeError(
-            "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead. "
-            f"(in {name})"
-        )
+    require_same_dtype(name, query=query, key=key, value=value)
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(
-            "Expected query, key, and value to all be at least 2 dimensional, but got query.dim: "
-            f"{query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim} instead. (in {name})"
+            f"{name}: query, key and value need at least 2 dimensions, but have {query.ndim}, "
+            f"{key.ndim} and {value.ndim}"
         )
     if not query.dtype.is_floating_point:
         raise NotImplementedError(
@@ -37,8 +33,8 @@ def _check_attention(query: Traced, key: Traced, value: Traced, mask: Any, causa
         raise RuntimeError(f"{name}: Explicit attn_mask should not be set when is_causal=True")
     if mask.dtype is not dtypes.bool and mask.dtype not in (query.dtype, dtypes.float32):
         raise RuntimeError(
-            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
-            f"attn_mask.dtype: {mask.dtype} and query.dtype: {query.dtype} instead. (in {name})"
+            f"{name}: attn_mask must be bool, float32 or of query's dtype, {query.dtype}, not "
+            f"{mask.dtype}"
         )
 
 
@@ -61,8 +57,9 @@ def _shared_heads(query: Traced, key: Traced, value: Traced) -> tuple[Traced, Tr
     for x in (key, value):
         if x.shape[-3] == 0 or heads % x.shape[-3] != 0:
             raise RuntimeError(
-                "Number of heads in key and value must divide the number of heads in query "
-                f"(in scaled_dot_product_attention: {x.shape[-3]} and {heads})"
+                f"scaled_dot_product_attention: {heads} heads of query cannot share "
+                f"{x.shape[-3]} heads of key or value; the number of these must divide the "
+                "number of those"
             )
         apart = build.insert_dim(x, x.ndim - 2)
         shape = (*apart.shape[:-3], heads // x.shape[-3], *apart.shape[-2:])

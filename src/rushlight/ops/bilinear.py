@@ -55,8 +55,8 @@ def _check(input1, input2, weight, bias) -> None:
     for dim in range(input1.ndim - 1):
         if input1.shape[dim] != input2.shape[dim]:
             raise RuntimeError(
-                f"bilinear(): input batch dimensions do not match at dim {dim}: got "
-                f"{input1.shape[dim]} and {input2.shape[dim]}"
+                f"bilinear(): batch dimensions do not match: dim {dim} has size "
+                f"{input1.shape[dim]} in input1 and {input2.shape[dim]} in input2"
             )
     for number, x in enumerate((input1, input2), start=1):
         if x.shape[-1] != weight.shape[number]:
@@ -66,8 +66,8 @@ def _check(input1, input2, weight, bias) -> None:
             )
     if bias is not None and (bias.ndim != 1 or bias.shape[0] != weight.shape[0]):
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {list(bias.shape)} but "
-            f"expected [{weight.shape[0]}]"
+            f"bilinear(): bias must have shape [{weight.shape[0]}], a value per output "
+            f"feature, not {list(bias.shape)}"
         )
     if weight.dtype is dtypes.bool:
         raise NotImplementedError("\"bilinear\" not implemented for 'Bool'")

@@ -83,9 +83,9 @@ def functional_unfold(
     lengths = _lengths(x.shape[2:], *options)
     if any(size == 0 for size in x.shape[1:]) or any(length < 1 for length in lengths):
         raise RuntimeError(
-            f"unfold: Given input of shape {list(input.shape)}, kernel_size={kernel}, "
-            f"dilation={dilation}, padding={padding}, calculated shape of the array of sliding "
-            f"blocks as {lengths}, but its components must be at least one."
+            f"unfold: no block fits into input of shape {list(input.shape)}: "
+            f"kernel_size={kernel}, dilation={dilation} and padding={padding} leave {lengths} "
+            "blocks; pad more or take a smaller kernel"
         )
     x = _columns(x, options, lengths)
     return x if input.ndim == 4 else build.drop_dims(x, (0,))
@@ -129,8 +129,8 @@ def fold(
     sizes = _pair("fold", "output_size", output_size, 1)
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
-            f"non-zero dimensions for input, but got: {list(input.shape)} (in fold)"
+            "fold: input must be 2D, or 3D with a batch, and only the batch may be empty, but "
+            f"its shape is {list(input.shape)}"
         )
     if input.dtype.is_integral and input.dtype.name != "bool":
         raise NotImplementedError(
@@ -139,16 +139,15 @@ def fold(
     x = input if input.ndim == 3 else build.insert_dim(input, 0)
     if x.shape[1] % (kernel[0] * kernel[1]) != 0:
         raise RuntimeError(
-            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
-            f"but got input.size(1)={x.shape[1]} and kernel_size={kernel}. (in fold)"
+            f"fold: kernel_size={kernel} makes blocks of {kernel[0] * kernel[1]} elements, by "
+            f"which dim 1 of input must be divisible, but its size is {x.shape[1]}"
         )
     lengths = _lengths(sizes, *options)
     if lengths[0] < 1 or lengths[1] < 1 or x.shape[2] != lengths[0] * lengths[1]:
         raise RuntimeError(
-            f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, "
-            f"padding={padding}, stride={stride}, expected size of input's dimension 2 to match "
-            f"the calculated number of sliding blocks {lengths[0]} * {lengths[1]}, but got "
-            f"input.size(2)={x.shape[2]}. (in fold)"
+            f"fold: output_size={sizes} is covered by {lengths[0]} * {lengths[1]} blocks with "
+            f"kernel_size={kernel}, dilation={dilation}, padding={padding} and "
+            f"stride={stride}, but dim 2 of input has size {x.shape[2]}"
         )
     channels = x.shape[1] // (kernel[0] * kernel[1])
     x = build.reshape(x, (x.shape[0], channels, *kernel, *lengths))
@@ -169,8 +168,8 @@ def fold(
 def _check_rank(name: str, input: Traced) -> None:
     if input.ndim < 3:
         raise RuntimeError(
-            f"{name} expects input to have at least 3 dimensions, but got input with {input.ndim} "
-            "dimension(s)"
+            f"{name}: input must have at least 3 dimensions, (channels, height, width), not "
+            f"{input.ndim}"
         )
 
 
@@ -188,8 +187,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int):
     *lead, channels, height, width = input.shape
     if channels % (r * r) != 0:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+            f"pixel_shuffle: upscale_factor squared is {r * r}, by which the number of "
+            f"channels must be divisible, but it is {channels}"
         )
     x = build.reshape(input, (*lead, channels // (r * r), r, r, height, width))
     n = len(lead)
@@ -235,18 +234,15 @@ def channel_shuffle(input: Tensor, groups: int):
     """Channels dealt out over the groups in turn (Zhang et al. 2018)."""
     if input.ndim <= 2:
         raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes "
-            f"{list(input.shape)}"
+            "channel_shuffle: input must have more than 2 dimensions, (batch, channels, ...), "
+            f"but its shape is {list(input.shape)}"
         )
     if groups < 1:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
+        raise RuntimeError(f"channel_shuffle: groups must be positive, not {groups}")
     batch, channels, *rest = input.shape
     if channels % groups != 0:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} "
-            "groups."
+            f"channel_shuffle: {channels} channels must be divisible by groups={groups}"
         )
     x = build.reshape(input, (batch, groups, channels // groups, numel(tuple(rest))))
     return build.row_major(build.reshape(build.permute(x, (0, 2, 1, 3)), input.shape))

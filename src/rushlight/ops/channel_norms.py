@@ -139,8 +139,8 @@ def functional_batch_norm(
     if training and input.ndim >= 2:
         if numel((input.shape[0], *input.shape[2:])) == 1:
             raise ValueError(
-                "Expected more than 1 value per channel when training, got input size "
-                f"{list(input.shape)} (in batch_norm)"
+                "batch_norm: Expected more than 1 value per channel in training mode, but "
+                f"input has shape {list(input.shape)}; use a larger batch, or eval()"
             )
     (result, _, _), contents = _batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, "batch_norm"
@@ -233,8 +233,8 @@ def instance_norm(
     count = numel(input.shape[2:])
     if count == 1:
         raise ValueError(
-            "Expected more than 1 spatial element when training, got input size "
-            f"{list(input.shape)} (in instance_norm)"
+            "instance_norm: Expected more than 1 spatial element to normalize over, but input "
+            f"has shape {list(input.shape)}"
         )
     x = build.widened(input)
     mean, variance = _moments(x, range(2, x.ndim))
@@ -260,24 +260,23 @@ def _group_norm(
 ) -> tuple[Traced, Traced, Traced]:
     if input.ndim < 2:
         raise RuntimeError(
-            f"Expected at least 2 dimensions for input tensor but received {input.ndim} "
-            "(in group_norm)"
+            "group_norm: input must have at least 2 dimensions, (batch, channels, ...), not "
+            f"{input.ndim}"
         )
     _require_floating(input, "GroupNormKernelImpl")
     if num_groups < 1:
-        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+        raise RuntimeError(f"group_norm: num_groups must be positive, not {num_groups}")
     batch, channels, *rest = input.shape
     if channels % num_groups != 0:
         raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of "
-            f"shape {list(input.shape)} and num_groups={num_groups} (in group_norm)"
+            f"group_norm: {channels} channels must be divisible by num_groups={num_groups}; "
+            f"input has shape {list(input.shape)}"
         )
     for label, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and (parameter.ndim != 1 or parameter.shape[0] != channels):
             raise RuntimeError(
-                f"Expected {label} to be a vector of size equal to the number of channels in "
-                f"input, but got {label} of shape {list(parameter.shape)} and input of shape "
-                f"{list(input.shape)} (in group_norm)"
+                f"group_norm: {label} must have shape [{channels}], a value per channel of "
+                f"input, not {list(parameter.shape)}"
             )
     x = build.reshape(build.widened(input), (batch, num_groups, channels // num_groups, *rest))
     mean, variance = _moments(x, range(2, x.ndim))
@@ -333,8 +332,8 @@ def functional_group_norm(
     """
     if input.ndim >= 2 and numel(input.shape) == input.shape[0] * num_groups == num_groups:
         raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{list(input.shape)} (in group_norm with {num_groups} groups)"
+            f"group_norm: Expected more than 1 value per channel group, but {num_groups} "
+            f"groups of input of shape {list(input.shape)} have one each"
         )
     return _group_norm(input, num_groups, weight, bias, eps)[0]
 

@@ -186,9 +186,7 @@ def isclose(
     """Whether |input - other| <= atol + rtol * |other|."""
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
-            raise RuntimeError(
-                f"{name} must be greater than or equal to zero, but got {tolerance} (in isclose)"
-            )
+            raise RuntimeError(f"isclose: {name} must not be negative, but is {tolerance}")
     if input.dtype is not other.dtype:
         raise RuntimeError(
             f"{input.dtype} did not match {other.dtype}; isclose needs tensors of one dtype"

@@ -162,8 +162,7 @@ def complex(real: Tensor, imag: Tensor):
         )
     if real.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype} (in "
-            "complex)"
+            f"complex: real and imag must be float16, float32 or float64, not {real.dtype}"
         )
     return from_parts.apply(*_FROM_PARTS.prepare(from_parts, (real, imag)))
 

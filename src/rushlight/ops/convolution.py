@@ -137,8 +137,8 @@ def _convolve(
     ):
         sizes, kernel = (" x ".join(map(str, each)) for each in (x.shape[2:], spans))
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernel}). "
-            f"Kernel size can't be greater than actual input size (in {name})"
+            f"{name}: Kernel size can't be greater than the padded input, but the kernel spans "
+            f"({kernel}) of its ({sizes}); pad more, or take a smaller kernel or dilation"
         )
     y = convolution_primitive.apply(x, weight, stride=stride, dilation=dilation, groups=groups)
     y = _with_bias(y, bias, rank)
@@ -237,15 +237,15 @@ def _convolve_transposed(
     dilation = _each_dim(name, "dilation", dilation, rank, 1)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise RuntimeError(
-            "output padding must be smaller than either stride or dilation, but got "
-            f"output_padding: {list(extra)}, stride: {list(stride)}, dilation: {list(dilation)} "
-            f"(in {name})"
+            f"{name}: output padding must be smaller than stride or dilation, but "
+            f"output_padding={list(extra)}, stride={list(stride)} and "
+            f"dilation={list(dilation)}"
         )
     y = input if input.ndim == rank + 2 else build.insert_dim(input, 0)
     if any(size == 0 for size in (*y.shape[2:], *weight.shape[2:])):
         raise RuntimeError(
-            f"{name}: Only zero batch or zero channel inputs are supported, but got input shape: "
-            f"{list(input.shape)} and weight of size {list(weight.shape)}"
+            f"{name}: only the batch and the channels may be empty, but input has shape "
+            f"{list(input.shape)} and weight {list(weight.shape)}"
         )
     full = tuple(
         (size - 1) * s + (taps - 1) * d + 1

@@ -121,8 +121,8 @@ def view_as_complex(input: Tensor):
     """Complex numbers from the pairs along the last dim, which has size 2 and stride 1."""
     if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a "
-            f"tensor of scalar type: {scalar_type_name(input.dtype)}"
+            "view_as_complex: input must be float16, float32 or float64, not "
+            f"{scalar_type_name(input.dtype)}"
         )
     if not input.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions (in view_as_complex)")

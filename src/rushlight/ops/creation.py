@@ -14,6 +14,7 @@ from ..graph.trace import Traced
 from ..layout import flatten_sizes
 from ..promotion import number_dtype
 from . import build
+from .checks import require_single_value
 from .conversion import overwritten, require_dtype
 from .kind import Kind, Output
 from .kinds import Source
@@ -327,11 +328,7 @@ def triu(input, diagonal: Operand = 0):
 
 
 def _filled_like(input: Traced, value: Any) -> Traced:
-    if isinstance(value, Traced) and value.shape:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
-            "dimensions."
-        )
+    require_single_value("fill_", value)
     value = build.everywhere(value, input.dtype, input.shape, input.context)
     return build.full_like(input, value)
 

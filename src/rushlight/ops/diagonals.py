@@ -13,6 +13,7 @@ from ..graph.symbols import minimum as size_minimum
 from ..graph.trace import Traced
 from ..layout import normalize_dim, numel
 from . import build
+from .checks import require_slice
 from .kinds import Host
 from .record import NONE, Selector, Size, Tensor, composite, op, primitive, unsupported
 from .regions import slice_scatter_primitive
@@ -91,11 +92,7 @@ def diagonal_scatter(input, src, offset: Size = 0, dim1: int = 0, dim2: int = 1)
     matrix = _last_two(input, first, second)
     *batch, rows, columns = matrix.shape
     start, length = _diagonal_slice(rows, columns, offset)
-    if tuple(src.shape) != (*batch, length):
-        raise RuntimeError(
-            "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, slice size = {[*batch, length]} (in diagonal_scatter)"
-        )
+    require_slice("diagonal_scatter", src, (*batch, length))
     if length == 0:
         return build.contiguous(input)
     flat = build.reshape(matrix, (*batch, rows * columns))

@@ -37,8 +37,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend=None, append=None):
     for each in (prepend, append):
         if each is not None and each.ndim != input.ndim:
             raise RuntimeError(
-                "diff expects prepend or append to be the same dimension as input: they have "
-                f"{each.ndim} and {input.ndim} dims"
+                f"diff: prepend and append need as many dimensions as input, {input.ndim}, but "
+                f"one has {each.ndim}"
             )
     dim = normalize_dim(dim, input.ndim)
     if n == 0:
@@ -60,7 +60,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend=None, append=None):
 def _intervals(y: Traced, x: Any, dx: Any, dim: int, name: str) -> Any:
     """The lengths between samples, to be multiplied with values along dim."""
     if y.dtype is dtypes.bool:
-        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+        raise RuntimeError(f"{name}: y must not be bool; convert it to a numeric dtype")
     if x is None:
         return dx
     if x.dtype is dtypes.bool:
@@ -68,8 +68,8 @@ def _intervals(y: Traced, x: Any, dx: Any, dim: int, name: str) -> Any:
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(
-                f"{name}: There must be one `x` value for each sample point: {x.shape[0]} values "
-                f"are given for y of shape {list(y.shape)} along dim {dim}"
+                f"{name}: each sample of y needs its x, but x has {x.shape[0]} values, and y "
+                f"of shape {list(y.shape)} has {y.shape[dim]} along dim {dim}"
             )
         x = build.reshape(x, [x.shape[0] if each == dim else 1 for each in range(y.ndim)])
     elif x.ndim < y.ndim:
@@ -204,13 +204,14 @@ def gradient(input: Tensor, *, spacing: Operand = None, dim: Selector = None, ed
     spacings = list(spacing) if isinstance(spacing, list | tuple) else [spacing] * len(dims)
     if len(spacings) != len(dims):
         raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
-            f"{len(dims)}, but got a list of length {len(spacings)}"
+            f"gradient: spacing must be a number or have an entry for each of the {len(dims)} "
+            f"dims, not {len(spacings)}"
         )
     for each, step in zip(dims, spacings, strict=True):
         if input.shape[each] < edge_order + 1:
             raise RuntimeError(
-                "torch.gradient expected each dimension size to be at least edge_order+1"
+                f"gradient: edge_order={edge_order} needs sizes of at least {edge_order + 1}, "
+                f"but dim {each} of input has {input.shape[each]}"
             )
         if isinstance(step, Traced) and step.ndim == 1 and step.shape[0] != input.shape[each]:
             raise RuntimeError(

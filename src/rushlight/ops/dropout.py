@@ -12,7 +12,7 @@ from .record import Operand, composite, op
 
 def _check(p: Any, name: str) -> None:
     if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p} (in {name})")
+        raise ValueError(f"{name}: dropout probability has to be in [0, 1], but is {p}")
 
 
 def _dropped(input: Any, p: Any, training: bool, noise_shape: Any, name: str) -> Any:
@@ -65,7 +65,7 @@ def _alpha_dropped(input: Any, p: Any, training: bool, noise_shape: Any, name: s
         return input * 0
     if not input.dtype.is_floating_point:
         raise RuntimeError(
-            f"{name}: result type Float can't be cast to the desired output type {input.dtype}"
+            f"{name}: result type Float can't be cast to {input.dtype}; give a floating-point input"
         )
     alpha = 1.7580993408473766
     keep = double_uniform(noise_shape, None) < 1 - p
@@ -99,7 +99,8 @@ def functional_alpha_dropout(
 def _channel_noise(input: Any) -> tuple[Any, ...]:
     if input.ndim < 2:
         raise RuntimeError(
-            f"Feature dropout requires at least 2 dimensions in the input, got {input.ndim}"
+            "feature dropout drops whole channels, so input needs at least 2 dimensions, not "
+            f"{input.ndim}"
         )
     return (*input.shape[:2], *[1] * (input.ndim - 2))
 

@@ -60,9 +60,9 @@ def _parse(equation: str, count: int) -> tuple[list[list[str]], list[str] | None
         raise _error(f"the equation {equation!r} is not of the form 'ab,bc->ac'")
     terms = left.split(",")
     if len(terms) > count:
-        raise _error("fewer operands were provided than specified in the equation")
+        raise _error(f"fewer operands were provided ({count}) than the equation has ({len(terms)})")
     if len(terms) < count:
-        raise _error("more operands were provided than specified in the equation")
+        raise _error(f"more operands were provided ({count}) than the equation has ({len(terms)})")
     inputs = [_subscripts(term, f"operand {i}") for i, term in enumerate(terms)]
     return inputs, _subscripts(right, "the output") if arrow else None
 
@@ -89,13 +89,13 @@ def _labelled(
         named = len(labels) - labels.count(_ELLIPSIS)
         if _ELLIPSIS in labels and named > x.ndim:
             raise _error(
-                f"the number of subscripts in the equation ({named}) is more than the number of "
-                f"dimensions ({x.ndim}) for operand {i}"
+                f"the number of subscripts beside the ellipsis is {named} for operand {i}, but "
+                f"it has only {x.ndim} dimensions"
             )
         if _ELLIPSIS not in labels and named != x.ndim:
             raise _error(
-                f"the number of subscripts in the equation ({named}) does not match the number of "
-                f"dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
+                f"the number of subscripts is {named} for operand {i}, but it has {x.ndim} "
+                "dimensions; write ... for those without a name"
             )
         ranks.append(x.ndim - named if _ELLIPSIS in labels else 0)
     wide = max(ranks, default=0)
@@ -106,9 +106,7 @@ def _labelled(
         if label != _ELLIPSIS and label in output[:position]:
             raise _error(f"output subscript {label} appears more than once in the output")
         if label != _ELLIPSIS and label not in known:
-            raise _error(
-                f"output subscript {label} does not appear in the equation for any input operand"
-            )
+            raise _error(f"output subscript {label} is a subscript of no operand")
     terms = [
         _without_repeats(x, _spread(labels, rank, wide), i)
         for i, (labels, x, rank) in enumerate(zip(inputs, operands, ranks, strict=True))
@@ -202,13 +200,16 @@ def _multiplied(a: _Term, b: _Term, kept: set[str]) -> _Term:
     return _Term(build.reshape(product, (*sizes, *outer)), labels)
 
 
+_USAGE = (
+    "einsum(): give an equation and its operands, or each operand followed by its list of "
+    "subscripts"
+)
+
+
 def _from_sublists(*arguments: Any) -> Any:
     """``einsum`` of tensors that are each followed by a list of ints, the output's list last."""
     if not arguments:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one "
-            "operand and its subscripts list"
-        )
+        raise ValueError(_USAGE)
     pairs, output = list(arguments), None
     if len(pairs) % 2:
         output = pairs.pop()
@@ -220,7 +221,7 @@ def _from_sublists(*arguments: Any) -> Any:
                 text += _ELLIPSIS
             elif not 0 <= each < 52:
                 raise ValueError(
-                    "einsum(): subscript in subscript list is not within the valid range [0, 52)"
+                    f"einsum(): subscripts in a list must be from 0 to 51, but one is {each}"
                 )
             else:
                 text += _LETTERS[each]
@@ -256,10 +257,7 @@ def einsum(equation: Selector = None, *operands: Tensors):
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
     if not isinstance(equation, str) or not operands:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one "
-            "operand and its subscripts list"
-        )
+        raise ValueError(_USAGE)
     inputs, output = _parse(equation, len(operands))
     terms, wanted = _labelled(inputs, output, operands)
     _check_sizes(terms)

@@ -18,8 +18,7 @@ from .samples import Draw, calls
 def _check_rows(input: Traced, weight: Traced, name: str) -> None:
     if input.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {input.dtype} instead (while checking arguments for {name})"
+            f"{name}: indices must be int64 or int32, not {input.dtype}; convert them with .long()"
         )
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D (in {name}: got shape {list(weight.shape)})")

@@ -127,7 +127,7 @@ def _out_of_clamp(input: Any, min: Any = None, max: Any = None) -> bool | str:
 def clamp(input, min=None, max=None):
     """input, but at least min, then at most max; each bound may be a tensor, a number or None."""
     if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError("clamp: at least one of min and max must be given, but both are None")
     bounds = [each for each in (min, max) if each is not None]
     input, *bounds = _bounded(input, *bounds)
     if max is None:
@@ -258,8 +258,8 @@ def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     dims = reduced_dims(dim, input.ndim)
     if (dim is None or dim == ()) and numel(input.shape) == 0:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-            "the reduction dim with the 'dim' argument."
+            f"{name}(): Expected reduction dim for input without elements; give dim=, a "
+            "dimension that is not empty"
         )
     _check_not_empty(input, dims, name)
     reduction = amax_primitive if name in ("amax", "max") else amin_primitive
@@ -287,8 +287,8 @@ def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
     """The least and the greatest element."""
     if dim is None and numel(input.shape) == 0:
         raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
-            "identity."
+            f"aminmax(): input of shape {list(input.shape)} has no elements, so neither a "
+            "minimum nor a maximum"
         )
     if not input.ndim and not input.dtype.is_complex:
         normalize_dim(0 if dim is None else dim, 0)
@@ -352,7 +352,8 @@ def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     if dim is None:
         if numel(input.shape) == 0:
             raise IndexError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                f"{name}(): Expected reduction dim for input without elements; give dim=, a "
+                "dimension that is not empty"
             )
         flat = build.reshape(input, (numel(input.shape),))
         return build.reshape(record.apply(_orderable(flat), dim=0), (1,) * rank if keepdim else ())

@@ -58,8 +58,7 @@ def _check_input(name: str, input: Traced, rank: int) -> None:
         )
     if any(size == 0 for size in input.shape[input.ndim - rank - 1 :]):
         raise RuntimeError(
-            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got "
-            f"{list(input.shape)}"
+            f"{name}(): only the batch of input may be empty, but its shape is {list(input.shape)}"
         )
     if not input.dtype.is_floating_point:
         raise NotImplementedError(

@@ -24,7 +24,7 @@ from .samples import Draw, calls
 def glu(input: Tensor, dim: int = -1):
     """The first half along dim times sigmoid of the second (Dauphin et al. 2017)."""
     if not input.ndim:
-        raise RuntimeError("glu does not support scalars because halving size must be even")
+        raise RuntimeError("glu does not support scalars: there is no dimension to halve")
     dim = normalize_dim(dim, input.ndim)
     size = input.shape[dim]
     if size % 2 != 0:
@@ -58,7 +58,7 @@ def prelu(input: Tensor, weight: Tensor):
         )
     if weight.ndim > 1:
         raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+            f"prelu: weight must be a scalar or 1-dimensional, not {weight.ndim}-dimensional"
         )
     if not input.dtype.is_floating_point:
         raise NotImplementedError(
@@ -70,8 +70,8 @@ def prelu(input: Tensor, weight: Tensor):
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.shape[0] != channels:
             raise RuntimeError(
-                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                f"{weight.shape[0]} and channel size = {channels}. (in prelu)"
+                f"prelu: weight has {weight.shape[0]} parameters for the {channels} channels "
+                f"of input; give 1 or {channels}"
             )
         weight = build.reshape(weight, (channels, *[1] * (input.ndim - 2)))
     elif weight.ndim:
@@ -116,10 +116,7 @@ def rrelu(
     lower and upper while training, and their mean otherwise (Xu et al. 2015).
     """
     if lower > upper:
-        raise RuntimeError(
-            f"Lower bound should be less than or equal to the upper bound (in rrelu: {lower} and "
-            f"{upper})"
-        )
+        raise RuntimeError(f"rrelu: lower must not exceed upper, but they are {lower} and {upper}")
     if not input.dtype.is_floating_point:
         raise NotImplementedError(
             f"\"rrelu\" not implemented for '{scalar_type_name(input.dtype)}'"

@@ -10,6 +10,7 @@ from ..graph.symbols import same
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel
 from . import build
+from .checks import require_rest, require_same_rank, require_single_value
 from .indexing import (
     gather_at,
     gather_primitive,
@@ -31,14 +32,13 @@ def check_index(name: str, input: Traced, dim: int, index: Traced, source: Any =
         )
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as self tensor: "
-            f"{list(index.shape)} and {list(input.shape)} "
-            f"(in {name})"
+            f"{name}: index of shape {list(index.shape)} must have as many dimensions as "
+            f"input, {list(input.shape)}"
         )
     if isinstance(source, Traced) and source.shape and max(source.ndim, 1) != max(index.ndim, 1):
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor: "
-            f"{list(index.shape)} and {list(source.shape)} (in {name})"
+            f"{name}: index of shape {list(index.shape)} must have as many dimensions as src, "
+            f"{list(source.shape)}"
         )
     for each in range(index.ndim):
         if input.ndim and each != dim and index.shape[each] > input.shape[each]:
@@ -160,9 +160,7 @@ def expand_index(index: Traced, shape: Sequence[Any], dim: int) -> Traced:
 
 def vector_index(name: str, index: Traced) -> Traced:
     if index.ndim > 1:
-        raise IndexError(
-            f"{name}(): Index is supposed to be a vector, but got shape {list(index.shape)}"
-        )
+        raise IndexError(f"{name}(): index must be a vector, but its shape is {list(index.shape)}")
     if index.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             f"{name}(): Expected dtype int32 or int64 for index, but got {index.dtype}"
@@ -197,13 +195,7 @@ def index_select(input, dim: int, index: Tensor):
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha: Operand = 1):
     """input with alpha * source added at the positions of a 1-d index along dim."""
     dim = normalize_dim(dim, input.ndim)
-    rest = [tuple(x.shape[:dim]) + tuple(x.shape[dim + 1 :]) for x in (input, source)]
-    if max(source.ndim, 1) != max(input.ndim, 1) or rest[0] != rest[1]:
-        raise RuntimeError(
-            "index_add(): source tensor shape must match self tensor shape, excluding the "
-            f"specified dimension. Got self.shape = {list(input.shape)} source.shape = "
-            f"{list(source.shape)}"
-        )
+    require_rest("index_add()", input, source, dim)
     return _at_positions(
         "index_add", scatter_add_primitive, input, dim, index, build.scaled(source, alpha)
     )
@@ -229,11 +221,7 @@ def index_fill(input, dim: int, index: Tensor, value: Operand):
     """input with one value at the positions of a 1-d index along dim; negative ones count from the
     end.
     """
-    if isinstance(value, Traced) and value.shape:
-        raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
+    require_single_value("index_fill_", value)
     dim = normalize_dim(dim, input.ndim)
     index = vector_index("index_fill", index)
     size = one_dim(input).shape[dim]
@@ -257,7 +245,7 @@ def _at_positions(
     dim = normalize_dim(dim, input.ndim)
     index = vector_index(name, index)
     if not input.ndim and index.shape[0] != 1 and name == "index_add":
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions (in index_add)")
+        raise IndexError(f"index_add: a 0-dimensional input takes one index, not {index.shape[0]}")
     whole = one_dim(input)
     index = expand_index(index, whole.shape, dim)
     if not source.ndim and not input.ndim:
@@ -277,12 +265,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None):
     if dim is None:
         input, indices, dim = op.flatten(input), op.flatten(indices), 0
     dim = normalize_dim(dim, input.ndim)
-    if input.ndim != indices.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {input.ndim} "
-            f"dimensions for input, and {indices.ndim} dimensions for indices"
-        )
+    require_same_rank("take_along_dim", input=input, indices=indices)
     lead = [
         a if d == dim else broadcast_shapes([(a,), (b,)], "take_along_dim")[0]
         for d, (a, b) in enumerate(zip(input.shape, indices.shape, strict=True))

@@ -110,29 +110,27 @@ def _cubic_weight(distance: Traced) -> Traced:
 def _check(input: Traced, grid: Traced, mode: str, padding_mode: str) -> None:
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
-            f"but got: '{mode}'"
+            f"grid_sample: mode must be 'bilinear', 'nearest' or 'bicubic', not '{mode}'"
         )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
-            f"'reflection', but got: '{padding_mode}'"
+            "grid_sample: padding_mode must be 'zeros', 'border' or 'reflection', not "
+            f"'{padding_mode}'"
         )
     if input.ndim not in (4, 5) or grid.ndim != input.ndim:
         raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but "
-            f"got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+            "grid_sample: input and grid must both be 4D or both 5D, but their shapes are "
+            f"{list(input.shape)} and {list(grid.shape)}"
         )
     if input.shape[0] != grid.shape[0] or grid.shape[-1] != input.ndim - 2:
         raise RuntimeError(
-            "grid_sampler(): expected grid and input to have same batch size, and grid to have "
-            f"size {input.ndim - 2} in last dimension, but got input with sizes "
-            f"{list(input.shape)} and grid with sizes {list(grid.shape)}"
+            f"grid_sample: grid must have the batch size of input, {list(input.shape)}, and "
+            f"{input.ndim - 2} coordinates in its last dimension, but its shape is "
+            f"{list(grid.shape)}"
         )
     if any(size == 0 for size in input.shape[2:]):
         raise RuntimeError(
-            "grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
-            f"sizes {list(input.shape)}"
+            f"grid_sample: a spatial dimension of input is empty: its shape is {list(input.shape)}"
         )
     if mode == "bicubic" and input.ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
@@ -184,8 +182,8 @@ def grid_sample(
     _check(input, grid, mode, padding_mode)
     if align_corners is None:
         warn_user(
-            "Default grid_sample and affine_grid behavior has changed to align_corners=False. "
-            "Please specify align_corners=True if the old behavior is desired."
+            "grid_sample and affine_grid take align_corners as False when it is not given; "
+            "pass True or False to silence this warning"
         )
     corners = bool(align_corners)
     x, grid = build.widened(input), build.widened(grid)
@@ -275,13 +273,11 @@ def affine_grid(theta: Tensor, size: Size, align_corners: Selector = None):
     rank = len(sizes) - 2
     if rank not in (2, 3):
         raise NotImplementedError(
-            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
-            f"respectively. Got size {sizes}."
+            "affine_grid: size must have 4 entries for transforms in 2D, or 5 in 3D, but is "
+            f"{sizes}"
         )
     if not theta.dtype.is_floating_point:
-        raise ValueError(
-            f"Expected theta to have floating point type, but got {theta.dtype} (in affine_grid)"
-        )
+        raise ValueError(f"affine_grid: theta must be of floating point, not {theta.dtype}")
     if theta.ndim != 3 or tuple(theta.shape[1:]) != (rank, rank + 1):
         raise ValueError(
             f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} for size "

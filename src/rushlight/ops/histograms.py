@@ -9,6 +9,7 @@ import numpy
 from .. import dtypes
 from ..graph.trace import Traced
 from . import build
+from .checks import require_same_dtype
 from .kinds import Host
 from .parts import concrete_size
 from .record import (
@@ -136,15 +137,10 @@ def _check_histogram(input: Traced, weight: Traced | None) -> list[Traced]:
         return []
     if tuple(weight.shape) != tuple(input.shape):
         raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
-            "input tensor excluding its innermost dimension, but got input with shape "
-            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
+            f"histogram: weight must have the shape of input, {list(input.shape)}, not "
+            f"{list(weight.shape)}"
         )
-    if weight.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
-            f"should have the same dtype, but got {input.dtype} and {weight.dtype}"
-        )
+    require_same_dtype("histogram", input=input, weight=weight)
     return [weight]
 
 
@@ -159,11 +155,7 @@ def histogram_between(
             "torch.histogramdd: bins tensor should have one dimension, but got "
             f"{bins.ndim} dimensions in the bins tensor for dimension 0"
         )
-    if bins.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
-            f"input with dtype {input.dtype} and bins for dimension 0 with dtype {bins.dtype}"
-        )
+    require_same_dtype("histogram", input=input, bins=bins)
     if range is not None:
         raise TypeError("histogram(): a range goes with a number of bins, not with edges")
     return Histogram(*histogram_primitive.apply(input, bins, *weights, bins=0, density=density))
@@ -262,21 +254,17 @@ def _check_points(input: Traced, weight: Traced | None) -> list[Traced]:
         refuse("histogramdd", input, input.dtype)
     if input.ndim < 2:
         raise RuntimeError(
-            f"torch.histogramdd: input tensor should have at least 2 dimensions, not {input.ndim}"
+            "histogramdd: input must have at least 2 dimensions, (..., coordinates), not "
+            f"{input.ndim}"
         )
     if weight is None:
         return []
     if tuple(weight.shape) != tuple(input.shape[:-1]):
         raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
-            "input tensor excluding its innermost dimension, but got input with shape "
-            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
+            "histogramdd: weight must have the shape of input without the last dimension, "
+            f"{list(input.shape[:-1])}, not {list(weight.shape)}"
         )
-    if weight.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
-            f"should have the same dtype, but got {input.dtype} and {weight.dtype}"
-        )
+    require_same_dtype("histogramdd", input=input, weight=weight)
     return [weight]
 
 
@@ -306,17 +294,9 @@ def histogramdd_between(
                 "torch.histogramdd: bins tensor should have one dimension, but got "
                 f"{edge.ndim} dimensions in the bins tensor for dimension {dim}"
             )
-        if edge.dtype is not input.dtype:
-            raise RuntimeError(
-                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
-                f"got input with dtype {input.dtype} and bins for dimension {dim} with dtype "
-                f"{edge.dtype}"
-            )
+        require_same_dtype("histogramdd", **{"input": input, f"bins[{dim}]": edge})
         if edge.shape[0] == 0:
-            raise RuntimeError(
-                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements "
-                f"in the bins tensor for dimension {dim}"
-            )
+            raise RuntimeError(f"histogramdd: bins[{dim}] is empty; it needs at least one edge")
     return _histogramdd(input, edges, weights, density, bins=(), ends=())
 
 
@@ -350,8 +330,8 @@ def histogramdd(
     counts = (bins,) * rank if isinstance(bins, int) else tuple(bins)
     if len(counts) != rank:
         raise RuntimeError(
-            "histogramdd: The size of bins must be equal to the innermost dimension of the input, "
-            f"{rank}, but it is {len(counts)}."
+            f"histogramdd: bins must have an entry for each of the {rank} coordinates of "
+            f"input, not {len(counts)}"
         )
     for dim, count in enumerate(counts):
         if count <= 0:

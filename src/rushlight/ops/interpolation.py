@@ -121,8 +121,8 @@ def _check_mode(input: Traced, mode: str, align_corners: Any, antialias: bool) -
     if mode not in _ALIGNABLE:
         if align_corners is not None and mode in _MODES:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | "
-                "bilinear | bicubic | trilinear"
+                "interpolate: align_corners is for the modes linear, bilinear, bicubic and "
+                f"trilinear, not {mode}"
             )
     if antialias and not (mode in ("bilinear", "bicubic") and input.ndim == 4):
         raise ValueError(
@@ -131,8 +131,8 @@ def _check_mode(input: Traced, mode: str, align_corners: Any, antialias: bool) -
         )
     if input.ndim not in (3, 4, 5) or mode not in _MODES:
         raise NotImplementedError(
-            "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
-            f"{input.ndim}D) for the modes: {' | '.join(_MODES)} (got {mode})"
+            f"interpolate: input must be 3D, 4D or 5D and mode one of {', '.join(_MODES)}, but "
+            f"they are {input.ndim}D and {mode}"
         )
     rank = _ALIGNABLE.get(mode, input.ndim - 2)
     if rank != input.ndim - 2:
@@ -147,9 +147,8 @@ def _per_dim(input: Traced, label: str, argument: Any) -> tuple[Any, ...]:
         return (argument,) * rank
     if len(argument) != rank:
         raise ValueError(
-            "Input and output must have the same number of spatial dimensions, but got input with "
-            f"spatial dimensions of {list(input.shape[2:])} and {label} of {tuple(argument)} "
-            "(in interpolate)"
+            f"interpolate: {label} must have an entry for each of the spatial dimensions of "
+            f"input, {list(input.shape[2:])}, but is {tuple(argument)}"
         )
     return tuple(argument)
 
@@ -186,14 +185,11 @@ def _scaled_size(size: Any, scale: float) -> Any:
 def _check_sizes(input: Traced, sizes: Sequence[Any]) -> None:
     if any(size <= 0 for size in (*input.shape[2:], *sizes)):
         raise RuntimeError(
-            "Input and output sizes should be greater than 0, but got input "
-            f"{list(input.shape[2:])} output {list(sizes)} (in interpolate)"
+            f"interpolate: spatial sizes must be positive, but are {list(input.shape[2:])} in "
+            f"input and {list(sizes)} in the result"
         )
     if input.shape[1] == 0:
-        raise RuntimeError(
-            f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes "
-            f"{list(input.shape)} (in interpolate)"
-        )
+        raise RuntimeError(f"interpolate: input of shape {list(input.shape)} has no channels")
 
 
 _BYTES = (dtypes.uint8,)

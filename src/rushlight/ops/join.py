@@ -110,9 +110,8 @@ def stack(tensors: Tensors, dim: int = 0):
     for position, x in enumerate(tensors):
         if tuple(x.shape) != tuple(first.shape):
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first.shape)} at "
-                f"entry 0 and {list(x.shape)} at entry "
-                f"{position}"
+                "stack expects each tensor to be equal size: entry 0 has shape "
+                f"{list(first.shape)}, entry {position} {list(x.shape)}"
             )
     return cat_primitive.apply(*(build.insert_dim(x, dim) for x in promoted(tensors)), dim=dim)
 

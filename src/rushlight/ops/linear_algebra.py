@@ -7,6 +7,7 @@ import numpy
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, numel
 from . import build
+from .checks import require_same_dtype
 from .kinds import Contraction
 from .record import Operand, composite, primitive
 from .samples import Draw, calls
@@ -30,16 +31,6 @@ def adjoint(x: Traced) -> Traced:
 )
 def matmul_primitive(a, b):
     """The matrix product of a [..., m, k] and b [..., k, n]."""
-
-
-def _same_dtype(name: str, *tensors: Traced) -> None:
-    first = tensors[0].dtype
-    for x in tensors[1:]:
-        if x.dtype is not first:
-            raise RuntimeError(
-                f"expected m1 and m2 to have the same dtype, but got: {first} != {x.dtype} (in "
-                f"{name}); convert one with .to()"
-            )
 
 
 def _check_inner(name: str, a: Traced, b: Traced) -> None:
@@ -85,10 +76,10 @@ def matmul(input, other):
     """
     if not (input.ndim and other.ndim):
         raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and "
-            f"{other.ndim}D"
+            f"matmul: both arguments need at least one dimension, but have {input.ndim} and "
+            f"{other.ndim}; multiply by a scalar with mul()"
         )
-    _same_dtype("matmul", input, other)
+    require_same_dtype("matmul", input=input, other=other)
     a = build.insert_dim(input, 0) if input.ndim == 1 else input
     b = build.insert_dim(other, 1) if other.ndim == 1 else other
     _check_inner("matmul", a, b)
@@ -124,11 +115,10 @@ def bmm(input, mat2):
     _ranks("bmm", batch1=(input, 3), batch2=(mat2, 3))
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, "
-            f"{input.shape[2]}] but got: "
-            f"[{mat2.shape[0]}, {mat2.shape[1]}]. (in bmm)"
+            f"bmm: batch2 must have {input.shape[0]} matrices of {input.shape[2]} rows to "
+            f"follow batch1, but has {mat2.shape[0]} of {mat2.shape[1]}"
         )
-    _same_dtype("bmm", input, mat2)
+    require_same_dtype("bmm", input=input, mat2=mat2)
     return _product(input, mat2)
 
 
@@ -136,7 +126,7 @@ def bmm(input, mat2):
 def mv(input, vec):
     """The product of a matrix and a vector."""
     if not input.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions (in mv)")
+        raise IndexError("mv: input must be a matrix, but has no dimensions")
     _ranks("mv", input=(input, 2), vec=(vec, 1))
     return matmul(input, vec)
 
@@ -206,6 +196,7 @@ def linear(input, weight, bias=None):
         raise RuntimeError(
             f"linear: weight must have 1 or 2 dims, but has shape {list(weight.shape)}"
         )
-    _same_dtype("linear", input, weight, *([] if bias is None else [bias]))
+    biased = {} if bias is None else {"bias": bias}
+    require_same_dtype("linear", input=input, weight=weight, **biased)
     result = matmul(input, build.permute(weight, tuple(reversed(range(weight.ndim)))))
     return result if bias is None else result + bias

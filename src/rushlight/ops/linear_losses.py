@@ -24,8 +24,8 @@ def _check(input: Traced, linear_weight: Traced, linear_bias: Any) -> None:
         )
     if input.shape[-1] != linear_weight.shape[-1]:
         raise RuntimeError(
-            f"{name}: expected equal input and linear_weight last dimensions (in_features), got "
-            f"{input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
+            f"{name}: the last dimensions of input and linear_weight are in_features in both, "
+            f"but have sizes {input.shape[-1]} and {linear_weight.shape[-1]}"
         )
     if linear_bias is not None and tuple(linear_bias.shape) != tuple(linear_weight.shape[:-1]):
         raise RuntimeError(

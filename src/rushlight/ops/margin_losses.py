@@ -9,6 +9,7 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes
 from ..promotion import scalar_type_name
 from . import build
+from .checks import require_same_rank
 from .indexing import gather_primitive
 from .losses import reduced, reduction_of
 from .record import Operand, Selector, Tensor, composite, op
@@ -36,12 +37,7 @@ def margin_ranking_loss(
 ):
     """margin - target * (input1 - input2), but at least 0: the target 1 wants input1 greater."""
     reduction = reduction_of(reduction, size_average, reduce)
-    if not input1.ndim == input2.ndim == target.ndim:
-        raise RuntimeError(
-            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-            f"input1: {list(input1.shape)}, input2: {list(input2.shape)}, target: "
-            f"{list(target.shape)} "
-        )
+    require_same_rank("margin_ranking_loss", input1=input1, input2=input2, target=target)
     wanted, difference = build.kept(-target), build.kept(input1 - input2)
     return reduced(op.clamp_min(build.kept(wanted * difference + margin * 1.0), 0), reduction)
 
@@ -104,7 +100,10 @@ def cosine_embedding_loss(
     """1 - cos(input1, input2) where the target is 1; max(cos - margin, 0) where it is -1."""
     reduction = reduction_of(reduction, size_average, reduce)
     if target.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        raise RuntimeError(
+            f"cosine_embedding_loss: target must be 0D or 1D, not {target.ndim}D: multi-target not "
+            "supported"
+        )
     if not input1.ndim == input2.ndim == target.ndim + 1:
         raise RuntimeError(
             f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found "
@@ -127,12 +126,7 @@ def cosine_embedding_loss(
 def _check_triplet(anchor: Traced, positive: Traced, negative: Traced, margin: Any) -> None:
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative "
-            f"{negative.ndim}D inputs"
-        )
+    require_same_rank("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
 
 
 @composite(
@@ -179,8 +173,8 @@ def _rows(input: Traced, target: Traced, name: str) -> tuple[Traced, Traced, boo
     """Examples as rows; whether there is only one, without a dim of its own."""
     if input.ndim > 2 or (input.ndim == 2 and input.shape[1] == 0):
         raise RuntimeError(
-            f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-            f"{list(input.shape)}"
+            f"{name}: input must be a vector with elements or a batch of such vectors, but its "
+            f"shape is {list(input.shape)}"
         )
     single = input.ndim <= 1
     if single:
@@ -209,7 +203,7 @@ def multi_margin_loss(
     """
     reduction = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
+        raise ValueError(f"multi_margin_loss: p must be 1 or 2, not {p}")
     if weight is not None and weight.ndim != 1:
         raise ValueError(
             "weight must be one-dimensional, but it has shape "
@@ -221,9 +215,8 @@ def multi_margin_loss(
     count, classes = x.shape
     if target.ndim > 1 or y.shape[0] != count:
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
-            f"samples (batch size). Expected target size [{count}], but got {list(target.shape)}. "
-            f"Input has shape {list(input.shape)}."
+            f"multi_margin_loss: target must have shape [{count}], a class for each row of "
+            f"input, {list(input.shape)}, not {list(target.shape)}"
         )
     if target.dtype is not dtypes.int64:
         raise RuntimeError(

@@ -206,14 +206,11 @@ def _unpooled(rank: int) -> Any:
         output_size: Size = None,
     ):
         if indices.dtype is not dtypes.int64:
-            raise RuntimeError(
-                f"elements in indices should be type int64 but got: {indices.dtype} (in {name})"
-            )
+            raise RuntimeError(f"{name}: indices must be int64, not {indices.dtype}")
         if indices.ndim != input.ndim or tuple(indices.shape) != tuple(input.shape):
             raise RuntimeError(
-                f"Expected shape of indices to be same as that of the input tensor "
-                f"({list(input.shape)}) but got indices tensor with shape: "
-                f"{list(indices.shape)} (in {name})"
+                f"{name}: indices must have the shape of input, {list(input.shape)}, not "
+                f"{list(indices.shape)}"
             )
         if input.ndim not in (rank + 1, rank + 2):
             raise RuntimeError(

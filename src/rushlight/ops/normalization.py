@@ -91,8 +91,8 @@ def _implicit_dim(input: Traced, dim: int | None, name: str) -> int:
     """The dim that PyTorch's nn.functional takes when none is given."""
     if dim is None:
         warn_user(
-            f"Implicit dimension choice for {name} has been deprecated. Change the call to "
-            "include dim=X as an argument."
+            f"Implicit dimension choice for {name} is deprecated, since it varies with the "
+            "rank of input; pass dim="
         )
         return 0 if input.ndim in (0, 1, 3) else 1
     return dim
@@ -136,10 +136,7 @@ def _normalized_dims(
         else (normalized_shape,)
     )
     if not shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
-            f"one element, but got {shape}"
-        )
+        raise RuntimeError(f"{name}: normalized_shape must name at least one size, but is {shape}")
     if len(shape) > input.ndim or tuple(input.shape[input.ndim - len(shape) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, "
@@ -149,9 +146,8 @@ def _normalized_dims(
     for label, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.shape) != shape:
             raise RuntimeError(
-                f"Expected {label} to be of same shape as normalized_shape, but got {label} of "
-                f"shape {list(parameter.shape)} and "
-                f"normalized_shape = {list(shape)}"
+                f"{name}: {label} must have the shape normalized_shape={list(shape)}, not "
+                f"{list(parameter.shape)}"
             )
     return tuple(range(input.ndim - len(shape), input.ndim))
 

@@ -13,6 +13,7 @@ from ..layout import broadcast_shapes, normalize_dim, numel, reduced_dims
 from ..promotion import can_cast, scalar_type_name
 from . import build
 from .arithmetic import computed_dtype
+from .checks import require_differentiable, require_matrices
 from .complex import real_part
 from .conversion import overwritten
 from .kinds import Host, with_batch
@@ -27,23 +28,18 @@ _INF = float("inf")
 
 def _norm_dtype(name: str, x: Traced, dtype: DType | None) -> DType:
     """The type of computation, checked."""
-    if not x.dtype.is_differentiable:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{scalar_type_name(x.dtype)}"
-        )
+    require_differentiable(name, x.dtype)
     if dtype is None:
         return x.dtype
     label, given = scalar_type_name(dtype), scalar_type_name(x.dtype)
-    if not dtype.is_differentiable:
-        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {label}")
+    require_differentiable(name, dtype, "dtype")
     if dtype.is_complex != x.dtype.is_complex:
         kind = "complex" if x.dtype.is_complex else "real"
         raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {label}")
     if dtype.itemsize < x.dtype.itemsize or not can_cast(x.dtype, dtype):
         raise RuntimeError(
-            f"{name}: the dtype of the input ({given}) should be convertible without narrowing to "
-            f"the specified dtype ({label})"
+            f"{name}: dtype={label} would narrow input, which is {given}; take one that holds "
+            "all its values"
         )
     return dtype
 
@@ -55,8 +51,7 @@ def vector_norm_over(x: Traced, order: Any, dims: tuple[int, ...], name: str) ->
     count = numel(tuple(x.shape[dim] for dim in dims))
     if (order < 0 or order == _INF) and count == 0:
         raise RuntimeError(
-            f"{name} cannot compute the {order} norm on an empty tensor because the operation "
-            "does not have an identity"
+            f"{name}: the {order} norm of an empty tensor does not have an identity to start from"
         )
     if order == 0:
         counts = build.convert(x != 0, x.dtype.to_real())
@@ -134,10 +129,7 @@ def vector_norm(
 
 
 def _matrix_dims(A: Traced, dim: Any) -> tuple[int, int]:
-    if A.ndim < 2:
-        raise RuntimeError(
-            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
-        )
+    require_matrices("linalg.matrix_norm", A)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) != 2:
         raise RuntimeError(
@@ -230,13 +222,11 @@ def linalg_norm(
     """The norm of vectors (one dim) or matrices (two dims); without ord the 2-norm of all."""
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
-        raise RuntimeError(
-            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
-        )
+        raise RuntimeError(f"linalg.norm: dim must name 1 or 2 dimensions, but is {list(dims)}")
     if dims is None and ord is not None and A.ndim not in (1, 2):
         raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{A.ndim}D."
+            f"linalg.norm: ord without dim is for inputs of 1 or 2 dimensions, not {A.ndim}; "
+            "give dim"
         )
     is_matrix = (len(dims) if dims is not None else A.ndim) == 2
     if ord is not None and (is_matrix or isinstance(ord, str)):
@@ -304,11 +294,7 @@ def nuclear_norm(input, dim: Dim = (-2, -1), keepdim: bool = False):
 def dist(input, other, p: Selector = 2):
     """The norm of order p of the difference."""
     difference = input - other
-    if not difference.dtype.is_differentiable:
-        raise RuntimeError(
-            "norm(): input dtype should be either floating point or complex. Got "
-            f"{scalar_type_name(difference.dtype)} instead."
-        )
+    require_differentiable("dist", difference.dtype)
     return _vector_norm(difference, p, None, False, None, "linalg.vector_norm")
 
 
@@ -334,8 +320,8 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: Operand = 1e-8):
     dtype = computed_dtype(x1, x2)
     if not dtype.is_floating_point:
         raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {dtype} (in "
-            "cosine_similarity)"
+            "cosine_similarity: x1 and x2 must be real and one of floating point, but "
+            f"together are {dtype}"
         )
     shape = broadcast_shapes([x1.shape, x2.shape], "cosine_similarity")
     x1, x2 = (build.expand(build.widened(build.convert(x, dtype)), shape) for x in (x1, x2))
@@ -358,7 +344,7 @@ def renorm(input, p: Selector, dim: int, maxnorm: Operand):
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, but p is {p}")
     if maxnorm < 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+        raise RuntimeError(f"renorm: maxnorm must not be negative, but is {maxnorm}")
     if input.ndim < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
@@ -410,8 +396,8 @@ def cdist(
             raise RuntimeError(f"cdist only supports at least 2D tensors, {label} got: {x.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: "
-            f"{x2.shape[-1]} (in cdist)"
+            "cdist: rows of x1 and x2 are points of one space, so need the same number of "
+            f"columns, but have {x1.shape[-1]} and {x2.shape[-1]}"
         )
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, but p is {p}")

@@ -42,9 +42,11 @@ def one_hot_of_all(x):
 def one_hot(input: Tensor, num_classes: Size = -1):
     """Each class as a vector with a 1 in its place; num_classes -1: one more than the greatest."""
     if input.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError(
+            f"one_hot: input must be int64, not {input.dtype}; convert it with .long()"
+        )
     if num_classes <= 0 and input.numel() == 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        raise RuntimeError("one_hot: an empty input tells no number of classes; give num_classes")
     if num_classes == -1:
         return one_hot_of_all(input)
     if num_classes < 1:

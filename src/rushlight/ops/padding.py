@@ -23,8 +23,8 @@ def _pairs(name: str, input: Traced, pad: Any) -> list[tuple[int, int, int]]:
         raise RuntimeError(f"Padding length must be divisible by 2 (in {name}: {list(values)})")
     if len(values) > 2 * input.ndim:
         raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(values)} and input of dimension {input.ndim} (in {name})"
+            f"{name}: pad has {len(values)} values, but input's {input.ndim} dimensions take "
+            "two each at most"
         )
     return [(input.ndim - 1 - i, values[2 * i], values[2 * i + 1]) for i in range(len(values) // 2)]
 
@@ -93,8 +93,8 @@ def _reflect(x: Traced, dim: int, before: int, after: int) -> Traced:
     size = x.shape[dim]
     if before >= size or after >= size:
         raise RuntimeError(
-            "Padding size should be less than the corresponding input dimension, but got: padding "
-            f"({before}, {after}) at dimension {dim} of input {list(x.shape)} (in pad)"
+            f"pad: this mode needs a padding smaller than the dimension, but ({before}, "
+            f"{after}) is given for dim {dim} of shape {list(x.shape)}"
         )
     front = _flipped(_part(x, dim, 1, before), dim)
     return _join(front, x, _flipped(_part(x, dim, size - 1 - max(after, 0), after), dim), dim=dim)
@@ -144,9 +144,8 @@ def _check_edges(input: Traced, pairs: Sequence[Any], mode: str) -> None:
     sizes = input.shape[input.ndim - count - (input.ndim == count + 1) :]
     if any(size == 0 for size in (*sizes, *input.shape[1:])):
         raise RuntimeError(
-            f"pad with mode={mode!r}: Expected {count + 1}D or {count + 2}D (batch mode) tensor "
-            "with possibly 0 batch size and other non-zero dimensions for input, but got: "
-            f"{list(input.shape)}"
+            f"pad with mode={mode!r}: input must be {count + 1}D, or {count + 2}D with a "
+            f"batch, and only the batch may be empty, but its shape is {list(input.shape)}"
         )
     if input.dtype is dtypes.bool and mode != "circular":
         raise NotImplementedError(

@@ -56,10 +56,7 @@ def narrow(input: Tensor, dim: int, start: Size, length: Size):
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, but got {length}.")
     if start < -size or start > size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start}) "
-            "(in narrow)"
-        )
+        raise IndexError(f"narrow: start out of range: {start} is not from {-size} to {size}")
     start = start + size if start < 0 else start
     if start + length > size:
         raise RuntimeError(
@@ -158,7 +155,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0):
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+        raise RuntimeError(f"chunk: chunks must be positive, not {chunks}")
     dim = normalize_dim(dim, input.ndim)
     size = concrete_size(input.shape[dim], "chunk")
     step = -(-size // chunks)

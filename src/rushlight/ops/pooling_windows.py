@@ -103,10 +103,7 @@ def each_dim(name: str, label: str, argument: Any, rank: int) -> tuple[int, ...]
     """An option given for all dims at once, or one for each."""
     values = tuple(argument) if isinstance(argument, list | tuple) else (argument,)
     if len(values) not in (1, rank):
-        raise RuntimeError(
-            f"{name}: {label} must either be a single int, or a tuple of {rank} ints, not "
-            f"{list(values)}"
-        )
+        raise RuntimeError(f"{name}: {label} must be one int or {rank} ints, not {list(values)}")
     return values * rank if len(values) == 1 else values
 
 
@@ -121,8 +118,8 @@ def check_input(
         )
     if any(size == 0 for size in input.shape[input.ndim - rank - 1 :]):
         raise RuntimeError(
-            f"{name}: Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim "
-            f"batch size for input, but got: {list(input.shape)}"
+            f"{name}: input must be {rank + 1}D, or {rank + 2}D with a batch, and only the "
+            f"batch may be empty, but its shape is {list(input.shape)}"
         )
     if not accepted(input.dtype):
         raise NotImplementedError(
@@ -172,7 +169,7 @@ def _sliding(
         raise RuntimeError(f"{name}: pad must be non-negative, but got pad: {padding}")
     if padding > ((taps - 1) * spacing + 1) // 2:
         raise RuntimeError(
-            f"{name}: pad should be at most half of effective kernel size, but got pad={padding}, "
+            f"{name}: pad should be at most half of the kernel's span, but padding={padding}, "
             f"kernel_size={taps} and dilation={spacing}"
         )
     room = size + 2 * padding - spacing * (taps - 1) - 1
@@ -196,10 +193,7 @@ def adaptive(name: str, input: Traced, rank: int, output_size: Any) -> list[Any]
     for size, wanted in zip(sizes, lengths, strict=True):
         length = size if wanted is None else wanted
         if length < 0:
-            raise RuntimeError(
-                f"{name}: elements of output_size must be greater than or equal to 0 but received "
-                f"{list(lengths)}"
-            )
+            raise RuntimeError(f"{name}: output_size must not be negative, but is {list(lengths)}")
         if length != 0 and size % length == 0:
             result.append(Windows(size, length, size // length, size // length, 1, 0))
         else:

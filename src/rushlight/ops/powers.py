@@ -162,7 +162,7 @@ def vander(x: Tensor, *, N: Size = None):
     """
     if x.dtype is dtypes.bool or build.is_half(x.dtype):
         raise RuntimeError(
-            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            "linalg.vander: input must be float32, float64, complex or of integers, not "
             f"{scalar_type_name(x.dtype)}"
         )
     x = x if x.ndim else build.reshape(x, (1,))

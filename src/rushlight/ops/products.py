@@ -9,8 +9,9 @@ from .. import dtypes
 from ..graph.symbols import SymbolicInt
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel
-from ..promotion import result_type, scalar_type_name
+from ..promotion import result_type
 from . import build
+from .checks import require_differentiable, require_matrices, require_same_dtype, require_square
 from .conversion import overwritten
 from .record import Operand, Selector, Tensor, Tensors, composite, op
 from .samples import Draw, calls
@@ -119,11 +120,7 @@ def vdot(input, other):
     """The sum of the products of two vectors' elements, the first conjugated."""
     if input.ndim != 1 or other.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
-    if input.dtype is not other.dtype:
-        raise RuntimeError(
-            "dot : expected both vectors to have same dtype, but found "
-            f"{scalar_type_name(input.dtype)} and {scalar_type_name(other.dtype)}"
-        )
+    require_same_dtype("vdot", input=input, other=other)
     return op.dot(build.conjugate(input), other)
 
 
@@ -135,16 +132,8 @@ def vdot(input, other):
 )
 def vecdot(x, y, *, dim: int = -1):
     """The sums along dim of the products of elements, the first conjugated."""
-    if x.dtype is not y.dtype:
-        raise RuntimeError(
-            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
-            f"{scalar_type_name(x.dtype)} and y of type {scalar_type_name(y.dtype)} instead"
-        )
-    if not x.dtype.is_differentiable:
-        raise RuntimeError(
-            "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
-            f"{scalar_type_name(x.dtype)}"
-        )
+    require_same_dtype("linalg.vecdot", x=x, y=y)
+    require_differentiable("linalg.vecdot", x.dtype)
     return op.sum(build.conjugate(x) * y, dim)
 
 
@@ -159,8 +148,8 @@ def inner(input, other):
         return input * other
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(input.shape)} and {list(other.shape)}"
+            f"inner(): the last dimensions must match, but the shapes are {list(input.shape)} "
+            f"and {list(other.shape)}"
         )
     return tensordot(input, other, ([-1], [-1]))
 
@@ -238,7 +227,10 @@ def _contracted_dims(a: Traced, b: Traced, dims: Any) -> tuple[list[int], list[i
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.ndim, b.ndim):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+            raise RuntimeError(
+                f"tensordot: dims={dims} exceeds the dimensions of an operand, {a.ndim} and "
+                f"{b.ndim}"
+            )
         return list(range(a.ndim - dims, a.ndim)), list(range(dims))
     left, right = dims
     left, right = ([x] if isinstance(x, int) else list(x) for x in (left, right))
@@ -297,8 +289,8 @@ def tensordot(a, b, dims: Selector = 2):
                 a = op.sum(a, i, True, dtype=a.dtype)
             else:
                 raise RuntimeError(
-                    f"contracted dimensions need to match, but first has size {a.shape[i]} in dim "
-                    f"{i} and second has size {b.shape[j]} in dim {j} (in tensordot)"
+                    f"tensordot: contracted dimensions need to match: dim {i} of the first has "
+                    f"size {a.shape[i]}, dim {j} of the second {b.shape[j]}"
                 )
     rest_a = [dim for dim in range(a.ndim) if dim not in left]
     rest_b = [dim for dim in range(b.ndim) if dim not in right]
@@ -375,8 +367,8 @@ def multi_dot(tensors: Tensors):
             )
         if x.dtype is not first.dtype:
             raise RuntimeError(
-                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{first.dtype} and tensor {position} {x.dtype}"
+                f"multi_dot(): tensors must have the same dtype, but tensor 0 is {first.dtype} "
+                f"and tensor {position} {x.dtype}"
             )
     matrices = list(tensors)
     if first.ndim == 1:
@@ -416,15 +408,8 @@ def _inverse(A: Traced) -> Traced:
 )
 def matrix_power(A, n: int):
     """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
-    if A.ndim < 2:
-        raise RuntimeError(
-            "linalg.matrix_power: The input tensor A must have at least 2 dimensions."
-        )
-    if A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(
-            "linalg.matrix_power: A must be batches of square matrices, but they are "
-            f"{A.shape[-2]} by {A.shape[-1]} matrices"
-        )
+    require_matrices("linalg.matrix_power", A)
+    require_square("linalg.matrix_power", A)
     if n == 0:
         return overwritten.apply(A, build.expand(op.eye(A.shape[-1], dtype=A.dtype), A.shape))
     base = _inverse(A) if n < 0 else A
@@ -442,7 +427,7 @@ def matrix_power(A, n: int):
 def trace(input):
     """The sum of a matrix's diagonal."""
     if input.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+        raise RuntimeError(f"trace: expected a matrix, not a tensor with {input.ndim} dimensions")
     if input.dtype is dtypes.bool:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return op.sum(op.diagonal(input))

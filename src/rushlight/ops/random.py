@@ -264,9 +264,7 @@ def _integers(
     low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator: Any, name: str
 ) -> Traced:
     if low >= high:
-        raise RuntimeError(
-            f"{name}: random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
+        raise RuntimeError(f"{name}: 'from' must be less than 'to', but they are {low} and {high}")
     width = high - low
     if width >= 2**32:
         bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
@@ -395,8 +393,7 @@ def check_range(low: Any, high: Any) -> None:
     pivot = 0 if known[0] <= 0 <= known[1] else known[0]
     if not (low <= pivot and high >= pivot):
         raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={known[0]} > "
-            f"to={known[1]}"
+            f"uniform_: nothing lies from `from` to `to`: from={known[0]} > to={known[1]}"
         )
 
 
@@ -467,7 +464,7 @@ def cauchy_(
 def geometric_(self: Mutated, p: Operand, *, generator: Generator = None):
     """Set to the numbers of trials up to the first success, which has probability p."""
     if p <= 0 or p >= 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+        raise RuntimeError(f"geometric_: p must be more than 0 and less than 1, but is {p}")
     trials = op.ceil(op.log(double_uniform(self.shape, generator)) / op.log1p(-p))
     return build.convert(trials, self.dtype)
 
@@ -489,7 +486,7 @@ def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Generator = None):
     """Set to 1 with probability p (a number, or a tensor of probabilities), else 0."""
     if build.is_number(p):
         if p < 0 or p > 1:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+            raise RuntimeError(f"bernoulli_: p must be a probability, from 0 to 1, but is {p}")
         return build.convert(double_uniform(self.shape, generator) < p, self.dtype)
     return build.convert(_bernoulli(build.expand(p, self.shape), generator), self.dtype)
 

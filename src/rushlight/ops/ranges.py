@@ -57,7 +57,9 @@ def arange(
     if step == 0:
         raise RuntimeError("step must be nonzero (in arange)")
     if (end < start) if step > 0 else (end > start):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign (in arange)")
+        raise RuntimeError(
+            f"arange: step={step} does not lead from start={start} to end={end}; change its sign"
+        )
     if whole:
         return build.convert(build.iota(-((start - end) // step)) * step + start, dtype)
     if dtype.is_integral:  # all arithmetic is in that type
@@ -94,7 +96,9 @@ def range_with_end(
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end} (in range)")
     if (end < start) if step > 0 else (end > start):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign (in range)")
+        raise RuntimeError(
+            f"range: step={step} does not lead from start={start} to end={end}; change its sign"
+        )
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "range")
     counts = build.convert(build.iota(math.floor((end - start) / step) + 1), dtypes.float64)
     return build.convert(counts * step + start, dtype)
@@ -130,8 +134,8 @@ def _check_steps(name: str, start: Traced, end: Traced, steps: Any) -> None:
         raise RuntimeError(f"number of steps must be non-negative (got {steps}, in {name})")
     if start.shape or end.shape:
         raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got start with "
-            f"{start.ndim} dimension(s) and end with {end.ndim} dimension(s)."
+            f"{name}: start and end must be numbers or 0-dimensional tensors, but have "
+            f"{start.ndim} and {end.ndim} dimensions"
         )
 
 

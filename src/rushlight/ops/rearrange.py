@@ -87,17 +87,12 @@ def rot90(input: Tensor, k: int = 1, dims: Dim = (0, 1)):
     """The tensor turned k times by 90 degrees in the plane of two dims."""
     places = [dims] if isinstance(dims, int) else list(dims)
     if len(places) != 2:
-        raise RuntimeError(
-            f"expected total rotation dims == 2, but got dims = {len(places)} (in rot90)"
-        )
+        raise RuntimeError(f"rot90: dims must name 2 dimensions, not {len(places)}")
     if input.ndim < 2:
-        raise RuntimeError(
-            f"expected total dims >= 2, but got total dims = {input.ndim} (in rot90)"
-        )
+        raise RuntimeError(f"rot90: input must have at least 2 dimensions, not {input.ndim}")
     if places[0] == places[1] or abs(places[0] - places[1]) == input.ndim:
         raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {places[0]} and dim1 = "
-            f"{places[1]} (in rot90)"
+            f"rot90: dims must differ, but {places[0]} and {places[1]} are one dimension"
         )
     for dim in places:
         if not -input.ndim <= dim < input.ndim:
@@ -183,8 +178,8 @@ def _repeat_by_tensor(
         counts = counts.expand(size)
     if counts.shape[0] != size:
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{counts.shape[0]} and input.size({dim}) = {size}"
+            f"repeat_interleave: repeats must have a count for each of the {size} elements "
+            f"along dim {dim} of input, not {counts.shape[0]}"
         )
     places = repeated_places(counts)
     if output_size is not None and output_size != places.shape[0]:
@@ -268,15 +263,12 @@ def meshgrid(*tensors: Tensors, indexing: str | None = None):
     for x in listed:
         if x.ndim > 1:
             raise RuntimeError(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got shape "
-                f"{list(x.shape)}"
+                f"meshgrid: tensors must be 0D or 1D, but one has shape {list(x.shape)}"
             )
         if x.dtype is not listed[0].dtype:
             raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
     if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
+        raise RuntimeError(f"meshgrid: indexing must be 'ij' or 'xy', not {indexing}")
     swap = indexing == "xy" and len(listed) > 1
     vectors = [build.reshape(x, (numel(x.shape),)) for x in listed]
     if swap:
@@ -370,8 +362,8 @@ def block_diag(*tensors: Tensors):
     for position, x in enumerate(tensors):
         if x.ndim > 2:
             raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{position} has {x.ndim} dimensions"
+                f"block_diag: tensors must have at most 2 dimensions, but tensor {position} "
+                f"has {x.ndim}"
             )
     if not tensors:
         return build.full((1, 0), 0, dtypes.get_default_dtype())

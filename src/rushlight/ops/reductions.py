@@ -11,8 +11,8 @@ from ..dtypes import dtype as DType
 from ..graph.symbols import maximum as size_maximum
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, flatten_sizes, numel, reduced_dims
-from ..promotion import scalar_type_name
 from . import build
+from .checks import require_differentiable
 from .complex import real_part
 from .conversion import require_dtype
 from .kinds import Reduction
@@ -178,13 +178,7 @@ def prod(
 
 def _mean_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
     result = require_dtype(dtype, name) if dtype is not None else input.dtype
-    if not result.is_differentiable:
-        what = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"{name}(): could not infer output dtype. {what} dtype must be either a floating "
-            "point or complex dtype. "
-            f"Got: {scalar_type_name(result)}"
-        )
+    require_differentiable(f"{name}()", result, "input" if dtype is None else "dtype")
     return result
 
 

@@ -9,6 +9,7 @@ import numpy
 from ..graph.trace import Traced
 from ..layout import normalize_dim
 from . import build
+from .checks import require_slice
 from .indexing import index_primitive
 from .kind import Kind, Output, with_batch
 from .parts import select_dim, slice_dim
@@ -72,11 +73,7 @@ def slice_scatter(input, src, dim: int = 0, start: Size = None, end: Size = None
     """The tensor with a slice along dim replaced by src."""
     dim = normalize_dim(dim, input.ndim)
     target = slice_dim(input, dim, start, end, step)
-    if tuple(src.shape) != tuple(target.shape):
-        raise RuntimeError(
-            "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, slice size = {list(target.shape)} (in slice_scatter)"
-        )
+    require_slice("slice_scatter", src, target.shape)
     size = input.shape[dim]
     first = 0 if start is None else start + size if start < 0 else start
     first = size if first > size else 0 if first < 0 else first
@@ -89,11 +86,7 @@ def select_scatter(input, src, dim: int, index: Size):
     """The tensor with one index along dim replaced by src."""
     dim = normalize_dim(dim, input.ndim)
     target = select_dim(input, dim, index, "select_scatter")
-    if tuple(src.shape) != tuple(target.shape):
-        raise RuntimeError(
-            "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, slice size = {list(target.shape)} (in select_scatter)"
-        )
+    require_slice("select_scatter", src, target.shape)
     first = index + input.shape[dim] if index < 0 else index
     part = build.insert_dim(build.convert(src, input.dtype), dim)
     return slice_scatter_primitive.apply(input, part, dim=dim, start=first, step=1)

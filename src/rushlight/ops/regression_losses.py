@@ -124,9 +124,8 @@ def binary_cross_entropy(
     reduction = reduction_of(reduction, size_average, reduce)
     if len(input.shape) != len(target.shape) or tuple(input.shape) != tuple(target.shape):
         raise ValueError(
-            f"Using a target size ({list(target.shape)}) that is different to the input size "
-            f"({list(input.shape)}) is deprecated. Please ensure they have the same size. (in "
-            "binary_cross_entropy)"
+            "binary_cross_entropy: input and target must have one shape, but have "
+            f"{list(input.shape)} and {list(target.shape)}; expand() or reshape one"
         )
     refuse_unless_floating("binary_cross_entropy", input, target)
     if input.dtype is not target.dtype:
@@ -134,7 +133,12 @@ def binary_cross_entropy(
             f"Found dtype {scalar_type_name(target.dtype)} but expected "
             f"{scalar_type_name(input.dtype)} (in binary_cross_entropy)"
         )
-    input = require_range(input, 0.0, 1.0, "all elements of input should be between 0 and 1")
+    input = require_range(
+        input,
+        0.0,
+        1.0,
+        "binary_cross_entropy: all elements of input should be probabilities, from 0 to 1",
+    )
     wide = build.widened(input), build.widened(target)
     loss = build.convert(binary_entropy.apply(*wide), input.dtype)
     if weight is not None:
@@ -163,8 +167,8 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_of(reduction, size_average, reduce)
     if len(input.shape) != len(target.shape) or tuple(input.shape) != tuple(target.shape):
         raise ValueError(
-            f"Target size ({list(target.shape)}) must be the same as input size "
-            f"({list(input.shape)}) (in binary_cross_entropy_with_logits)"
+            "binary_cross_entropy_with_logits: input and target must have one shape, but have "
+            f"{list(input.shape)} and {list(target.shape)}; expand() or reshape one"
         )
     log_sigmoid = getattr(op, "nn.functional.logsigmoid")(input)
     if pos_weight is not None:

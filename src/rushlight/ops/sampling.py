@@ -16,7 +16,10 @@ from .record import NONE, Generator, composite, primitive, unsupported
 def _draw_places(weights: Any, num_samples: int, replacement: bool, generator: Any) -> Any:
     """The indices that PyTorch's CPU generator draws."""
     if not bool((weights >= 0).all() and (weights < numpy.inf).all()):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        raise RuntimeError(
+            "multinomial: probabilities must be finite and not negative, but some are inf, nan or "
+            "below 0"
+        )
     if weights.size and bool((weights.sum(-1) == 0).any()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     rows = weights.reshape(-1, weights.shape[-1])

@@ -13,6 +13,7 @@ from ..layout import broadcast_shapes, normalize_dim, numel
 from ..limits import iinfo
 from ..promotion import scalar_type_name
 from . import build
+from .checks import require_mask, require_rest, require_same_dtype, require_slice
 from .gathering import check_index, expand_index, one_dim, vector_index
 from .host_kinds import HostAlong
 from .indexing import (
@@ -181,7 +182,8 @@ def scatter_reduce(
     check_index("scatter", input, dim, index, src)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+            "scatter_reduce: reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin', not "
+            f"'{reduce}'"
         )
     if src.dtype is not input.dtype:
         raise RuntimeError(
@@ -220,8 +222,7 @@ def index_reduce(
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
-            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
-            f"{reduce}."
+            f"index_reduce(): reduce must be 'prod', 'mean', 'amax' or 'amin', not '{reduce}'"
         )
     _refuse(f"index_reduce_{reduce}", input, reduce)
     if not include_self and (input.dtype.is_complex or input.dtype is dtypes.bool):
@@ -231,24 +232,14 @@ def index_reduce(
         )
     dim = normalize_dim(dim, input.ndim)
     positions = vector_index("index_reduce", index)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            "index_reduce(): self and source expected to have the same dtype, but got "
-            f"{input.dtype} and {source.dtype}"
-        )
+    require_same_dtype("index_reduce()", input=input, source=source)
     whole, part = one_dim(input), one_dim(source)
     if positions.shape[0] != part.shape[dim]:
         raise RuntimeError(
             f"index_reduce_(): Number of indices ({positions.shape[0]}) should be equal to "
             f"source.size(dim): ({part.shape[dim]}), for dim: {dim}"
         )
-    rest = [tuple(x.shape[:dim]) + tuple(x.shape[dim + 1 :]) for x in (whole, part)]
-    if rest[0] != rest[1]:
-        raise RuntimeError(
-            "index_reduce(): source tensor shape must match self tensor shape, excluding the "
-            f"specified dimension. Got self.shape = {list(input.shape)} source.shape = "
-            f"{list(source.shape)}"
-        )
+    require_rest("index_reduce()", whole, part, dim)
     places = expand_index(positions, whole.shape, dim)
     if numel(places.shape) == 0:
         return build.contiguous(input)
@@ -296,19 +287,15 @@ def take(input, index: Tensor):
 def put(input, index: Tensor, source: Tensor, accumulate: bool = False):
     """The tensor with the elements of source at places in the flattened tensor, or added there."""
     _check_long("put_", index)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{scalar_type_name(input.dtype)} and source.dtype = {scalar_type_name(source.dtype)}"
-        )
+    require_same_dtype("put_()", input=input, source=source)
     count = numel(index.shape)
     if numel(source.shape) != count:
         raise IndexError(
-            "put_(): Expected source and index to have the same number of elements, but got "
-            f"source.numel() = {numel(source.shape)}, index.numel() = {count}"
+            f"put_(): source must have as many elements as index, {count}, not "
+            f"{numel(source.shape)}"
         )
     if numel(input.shape) == 0 and count != 0:
-        raise IndexError("put_(): Tried to put elements into an empty tensor")
+        raise IndexError("put_(): input is empty, so it has no place for an element")
     flat = build.reshape(input, (numel(input.shape),))
     values, places = (build.reshape(x, (count,)) for x in (source, index))
     result = index_put_primitive.apply(flat, values, places, dims=(0,), accumulate=accumulate)
@@ -322,23 +309,15 @@ def put(input, index: Tensor, source: Tensor, accumulate: bool = False):
 )
 def masked_scatter(input, mask: Tensor, source: Tensor):
     """input with the elements of source, one after another, where the mask is true."""
-    if mask.dtype is not dtypes.bool:
-        raise RuntimeError(
-            "masked_scatter_ only supports boolean masks, but got mask with dtype "
-            f"{scalar_type_name(mask.dtype)}"
-        )
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got "
-            f"{scalar_type_name(input.dtype)} and {scalar_type_name(source.dtype)}"
-        )
+    require_mask("masked_scatter_", mask)
+    require_same_dtype("masked_scatter", input=input, source=source)
     shape = broadcast_shapes([input.shape, mask.shape], "masked_scatter")
     input, mask = (build.contiguous(build.expand(x, shape)) for x in (input, mask))
     count = numel(shape)
     hits = build.convert(build.reshape(mask, (count,)), dtypes.int64)
     available = numel(source.shape)
     if available == 0:
-        message = "Number of elements of source < number of ones in mask (in masked_scatter)"
+        message = "masked_scatter: source is empty, but the mask is True somewhere"
         total = require_range(op.sum(hits), 0, 0, message)
         return input + build.convert(total, input.dtype) if numel(shape) else input
     places = op.clamp_min(op.cumsum(hits, 0) - 1, 0)
@@ -360,11 +339,7 @@ def as_strided_scatter(input, src, size: Size, stride: Size, storage_offset: Siz
     contiguous.
     """
     shape = tuple(size)
-    if tuple(src.shape) != shape:
-        raise RuntimeError(
-            "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, slice size = {list(shape)} (in as_strided_scatter)"
-        )
+    require_slice("as_strided_scatter", src, shape)
     flat = build.reshape(input, (numel(input.shape),))
     last = 0 if storage_offset is None else storage_offset
     for length, step in zip(shape, stride, strict=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy
 
 from .. import dtypes
-from ..graph.trace import Traced
 from ..limits import finfo
 from . import build
 from .arithmetic import computed_dtype
+from .checks import require_mask, require_same_dtype, require_single_value
 from .kinds import Elementwise, everything, floating, integers
 from .record import Operand, Tensor, composite, op, primitive
 from .samples import Draw, calls, unary
@@ -45,8 +45,7 @@ def where(condition, input=None, other=None):
         condition = build.convert(condition, dtypes.bool)
     if condition.dtype is not dtypes.bool:
         raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{condition.dtype}"
+            f"where: condition must be a boolean tensor, not {condition.dtype}; compare it with 0"
         )
     dtype = computed_dtype(input, other)
     input, other = (
@@ -71,15 +70,8 @@ def where_method(self, condition, other):
 )
 def masked_fill(input, mask, value):
     """The input with value where the mask is true."""
-    if mask.dtype is not dtypes.bool:
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}"
-        )
-    if isinstance(value, Traced) and value.shape:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
+    require_mask("masked_fill_", mask)
+    require_single_value("masked_fill_", value)
     kind = build.lift(value, input.context, "masked_fill").dtype
     real = not input.dtype.is_complex and input.dtype is not dtypes.bool
     if (kind.is_complex and real) or (
@@ -138,8 +130,7 @@ def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, negin
 @composite(names=["heaviside"], inplace=True, out=True)
 def heaviside(input: Tensor, values: Tensor):
     """0 for negative numbers, 1 for positive ones, and values at zero."""
-    if input.dtype is not values.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    require_same_dtype("heaviside", input=input, values=values)
     if input.dtype.is_complex:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     return op.where(input == 0, values, build.convert(input > 0, input.dtype))

@@ -160,9 +160,8 @@ def infer_size(sizes: Sequence[Any], input: Traced, name: str) -> tuple[Any, ...
         if total != 0:
             raise RuntimeError(message)
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
-            "unspecified dimension size -1 can be any "
-            "value and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 is ambiguous, "
+            "as any size fits"
         )
     if total % known != 0:
         raise RuntimeError(message)
@@ -228,7 +227,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1):
     if not input.ndim:
         return build.reshape(input, (1,))
     if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+        raise RuntimeError(f"flatten(): start_dim={start_dim} comes after end_dim={end_dim}")
     merged = numel(input.shape[start : end + 1])
     return build.reshape(input, (*input.shape[:start], merged, *input.shape[end + 1 :]))
 
@@ -250,8 +249,8 @@ def unflatten(input: Tensor, dim: int, sizes: Size):
         )
     if numel(sizes) != input.shape[dim]:
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
-            f"({input.shape[dim]})"
+            f"unflatten: sizes {list(sizes)} don't multiply up to {input.shape[dim]}, the size "
+            f"of dim {dim}"
         )
     return build.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
 
@@ -313,9 +312,8 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
     lead = len(sizes) - input.ndim
     if lead < 0:
         raise RuntimeError(
-            f"{name}({list(input.shape)}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal "
-            f"to the number of dimensions in the tensor ({input.ndim})"
+            f"{name}: {list(sizes)} has fewer sizes than the tensor, of shape "
+            f"{list(input.shape)}, has dimensions; add leading ones"
         )
     shape = []
     for dim, size in enumerate(sizes):
@@ -323,8 +321,8 @@ def expanded_shape(input: Traced, sizes: Sequence[Any], name: str) -> tuple[Any,
         if dim < lead:
             if keep or size < 0:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({size}) isn't allowed in a leading, "
-                    f"non-existing dimension {dim} (in {name})"
+                    f"{name}: size {size} isn't allowed in the leading dimension {dim}, which "
+                    "the tensor lacks; give its size"
                 )
             shape.append(size)
             continue
@@ -368,9 +366,8 @@ def repeat(input: Tensor, *repeats: Size):
     lead = len(counts) - input.ndim
     if lead < 0:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor "
-            f"({len(counts)} repeats, shape {list(input.shape)})"
+            f"repeat: {len(counts)} repeats are fewer than the {input.ndim} dimensions of the "
+            f"tensor, of shape {list(input.shape)}"
         )
     sizes = (*[1] * lead, *input.shape)
     if all(isinstance(count, int) and count == 1 for count in counts):
@@ -405,9 +402,8 @@ def permute(input: Tensor, *dims: Selector):
     order = flatten_sizes(dims)
     if len(order) != input.ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            "length of the desired ordering of "
-            f"dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
+            f"permute: dims must name each of the {input.ndim} dimensions of input once, but "
+            f"there are {len(order)}"
         )
     return build.permute(input, normalize_dims(order, input.ndim))
 
@@ -436,7 +432,10 @@ def swapaxes(input: Tensor, axis0: int, axis1: int):
 def t(input: Tensor):
     """The transposed matrix."""
     if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+        raise RuntimeError(
+            f"t(): input must have at most 2 dimensions, not {input.ndim}; use .mT for batches of "
+            "matrices"
+        )
     return build.permute(input, tuple(reversed(range(input.ndim))))
 
 

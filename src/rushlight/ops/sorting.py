@@ -211,8 +211,7 @@ def kthvalue(input: Tensor, k: Size, dim: int = -1, keepdim: bool = False):
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if k < 1 or k > length:
         raise RuntimeError(
-            f"kthvalue(): selected number k out of range for dimension {dim}: it must be from 1 to "
-            f"{length}, not {k}"
+            f"kthvalue(): k={k} is out of range for dim {dim}: it must be from 1 to {length}"
         )
     order = order_of(input, dim, False)
     return _KthValue(*element_at(input, order, dim, k - 1, keepdim))
@@ -302,10 +301,7 @@ def _right(right: bool, side: str | None, name: str) -> bool:
     if side not in ("left", "right"):
         raise RuntimeError(f"{name}(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
-        raise RuntimeError(
-            f"{name}(): side and right can't be set to opposites, got side of left while right was "
-            "True"
-        )
+        raise RuntimeError(f"{name}(): side='left' contradicts right=True; give one of them")
     return side == "right"
 
 
@@ -347,22 +343,20 @@ def searchsorted(
             or tuple(input.shape[:-1]) != tuple(sorted_sequence.shape[:-1])
         ):
             raise RuntimeError(
-                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
-                "dimensions of boundaries tensor and input value tensor must match, but we got "
-                f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
-                f"{list(input.shape)}"
+                "searchsorted(): sorted_sequence must be 1-dimensional, or match input in all "
+                f"dimensions but the last, but their shapes are {list(sorted_sequence.shape)} "
+                f"and {list(input.shape)}"
             )
     elif sorted_sequence.ndim != 1:
         raise RuntimeError(
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
-            f"dimension is 1, but we got boundaries tensor dim({sorted_sequence.ndim})"
+            "searchsorted(): a number is searched in a 1-dimensional sorted_sequence, not one "
+            f"of {sorted_sequence.ndim} dimensions"
         )
     if sorter is not None:
         if tuple(sorter.shape) != tuple(sorted_sequence.shape):
             raise RuntimeError(
-                "torch.searchsorted(): boundary and sorter must have the same size, but got "
-                f"boundary tensor {list(sorted_sequence.shape)} and got sorter tensor "
-                f"{list(sorter.shape)}"
+                "searchsorted(): sorter must have the shape of sorted_sequence, "
+                f"{list(sorted_sequence.shape)}, not {list(sorter.shape)}"
             )
         if sorter.dtype is not dtypes.int64:
             raise RuntimeError(
@@ -384,7 +378,7 @@ def bucketize(input: Operand, boundaries: Tensor, *, out_int32: bool = False, ri
     """Between which boundaries (1-d, sorted) values lie."""
     if boundaries.ndim != 1:
         raise RuntimeError(
-            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim}) (in bucketize)"
+            f"bucketize: boundaries must be 1-dimensional, not {boundaries.ndim}-dimensional"
         )
     if not build.is_number(input) and input.dtype is not boundaries.dtype:
         raise RuntimeError(

@@ -143,7 +143,7 @@ _MOST_DIMS = 1 << 20  # of matrices whose multivariate gamma function one asks f
 def mvlgamma(input: Tensor, p: int):
     """The logarithm of the gamma function of p dimensions."""
     if p < 1:
-        raise RuntimeError(f"p has to be greater than or equal to 1, but is {p} (in mvlgamma)")
+        raise RuntimeError(f"mvlgamma: p must be at least 1, but is {p}")
     if input.dtype.is_complex or input.dtype is dtypes.bool:
         raise NotImplementedError(
             f"\"mvlgamma_cpu\" not implemented for '{scalar_type_name(input.dtype)}'"
@@ -347,7 +347,7 @@ def xlog1py(input, other):
 
 _i1 = _function(
     ["special.i1"],
-    "The modified Bessel function of the first kind of order 1.",
+    "The modified Bessel function I1 of the first kind.",
     lambda out, x: op.i0(x) - op.where(x == 0, 0.5, out / op.where(x == 0, 1, x)),
     "i1",
     methods=[],
@@ -361,7 +361,7 @@ _i1e = _function(
 )
 _function(
     ["i0", "special.i0"],
-    "The modified Bessel function of the first kind of order 0.",
+    "The modified Bessel function I0 of the first kind.",
     lambda out, x: _i1(x),
     "i0",
 )
@@ -374,14 +374,14 @@ _i0e = _function(
 )
 
 for _path, _reference, _doc in (
-    ("bessel_j0", "j0", "The Bessel function of the first kind of order 0."),
-    ("bessel_j1", "j1", "The Bessel function of the first kind of order 1."),
-    ("bessel_y0", "y0", "The Bessel function of the second kind of order 0."),
-    ("bessel_y1", "y1", "The Bessel function of the second kind of order 1."),
-    ("modified_bessel_i0", "i0", "The modified Bessel function of the first kind of order 0."),
-    ("modified_bessel_i1", "i1", "The modified Bessel function of the first kind of order 1."),
-    ("modified_bessel_k0", "k0", "The modified Bessel function of the second kind of order 0."),
-    ("modified_bessel_k1", "k1", "The modified Bessel function of the second kind of order 1."),
+    ("bessel_j0", "j0", "The Bessel function J0 of the first kind."),
+    ("bessel_j1", "j1", "The Bessel function J1 of the first kind."),
+    ("bessel_y0", "y0", "The Bessel function Y0 of the second kind."),
+    ("bessel_y1", "y1", "The Bessel function Y1 of the second kind."),
+    ("modified_bessel_i0", "i0", "The modified Bessel function I0 of the first kind."),
+    ("modified_bessel_i1", "i1", "The modified Bessel function I1 of the first kind."),
+    ("modified_bessel_k0", "k0", "The modified Bessel function K0 of the second kind."),
+    ("modified_bessel_k1", "k1", "The modified Bessel function K1 of the second kind."),
     ("scaled_modified_bessel_k0", "k0e", "exp(input) * modified_bessel_k0(input)"),
     ("scaled_modified_bessel_k1", "k1e", "exp(input) * modified_bessel_k1(input)"),
     (
@@ -389,7 +389,7 @@ for _path, _reference, _doc in (
         lambda x: numpy.where(
             numpy.abs(x) == numpy.inf, 0, numpy.sinc(x.astype(numpy.float64) / numpy.pi)
         ),
-        "The spherical Bessel function of the first kind of order 0.",
+        "The spherical Bessel function j0 of the first kind: sin(input) / input.",
     ),
 ):
     _function([f"special.{_path}"], _doc, NONE, _reference, methods=[], low=0.1, accepts=precise)

@@ -24,9 +24,7 @@ def _pieces(input: Traced, sections: Any, dim: int, name: str) -> tuple[Traced, 
     size = concrete_size(input.shape[dim], name)
     if isinstance(sections, int):
         if sections <= 0:
-            raise RuntimeError(
-                f"number of sections must be larger than 0, got {sections} (in {name})"
-            )
+            raise RuntimeError(f"{name}: number of sections must be positive, not {sections}")
         if sections > _MOST_PIECES:
             raise RuntimeError(f"{name}(): {sections} pieces are more than {_MOST_PIECES}")
         small, larger = divmod(size, sections)
@@ -60,9 +58,9 @@ def _split_at_tensor(function: Callable[[], Any]) -> Callable[..., Any]:
                 return argument
             if argument.ndim > 1 or argument.dtype.name != "int64":
                 raise RuntimeError(
-                    "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-                    "one-dimensional tensor of int64, but got a tensor with "
-                    f"{argument.ndim} dims of {argument.dtype}"
+                    "tensor_split: indices or sections in a tensor must be zero- or "
+                    f"one-dimensional of int64, not {argument.ndim}-dimensional of "
+                    f"{argument.dtype}"
                 )
             return argument.tolist()
 
@@ -91,9 +89,7 @@ def tensor_split(
     """So many pieces of nearly equal size along dim, or the pieces between indices."""
     given = _given("tensor_split", tensor_indices_or_sections, indices, sections)
     if not input.ndim:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
+        raise RuntimeError("tensor_split: input must have a dimension to split, but has none")
     return _pieces(input, given, normalize_dim(dim, input.ndim), "tensor_split")
 
 

@@ -14,6 +14,7 @@ from ..layout import normalize_dim, numel
 from ..limits import finfo, iinfo
 from ..promotion import scalar_type_name
 from . import build
+from .checks import require_differentiable, require_same_dtype
 from .complex import real_part
 from .extremes import amax_primitive
 from .host_kinds import HostAlong, HostElementwise
@@ -82,11 +83,7 @@ def require_range(
 )
 def nanmean(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: DType | None = None):
     """The mean of the elements that are not NaN."""
-    if not input.dtype.is_differentiable:
-        raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{scalar_type_name(input.dtype)}"
-        )
+    require_differentiable("nanmean()", input.dtype)
     count = op.sum(~op.isnan(op.detach(input)), dim, keepdim)
     return op.nansum(input, dim, keepdim, dtype=dtype) / count
 
@@ -221,20 +218,19 @@ def _check_quantile(input: Traced, q: Any, interpolation: str, name: str) -> Non
     if numel(input.shape) == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     if input.dtype not in (dtypes.float32, dtypes.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError(f"{name}(): input must be float32 or float64, not {input.dtype}")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
-            f"but got {interpolation}"
+            f"{name}(): interpolation must be one of {', '.join(_INTERPOLATIONS)}, not "
+            f"{interpolation}"
         )
     if build.is_number(q):
         if q < 0 or q > 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
+            raise RuntimeError(f"{name}(): q must be from 0 to 1, but is {q}")
         return
     if q.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if q.dtype is not input.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    require_same_dtype(f"{name}()", input=input, q=q)
 
 
 def _quantile(
@@ -250,7 +246,7 @@ def _quantile(
     if build.is_number(q):
         fractions = build.full((1,), q, input.dtype)
     else:
-        message = f"{name}() q values must be in the range [0, 1]"
+        message = f"{name}(): all elements of q must be from 0 to 1"
         fractions = build.reshape(require_range(q, 0.0, 1.0, message), (numel(q.shape),))
     values = _interpolated(flat, fractions, interpolation, name == "nanquantile")
     if keepdim:
@@ -345,8 +341,8 @@ def _check_weights(weights: Traced, label: str, count: Any, integral: bool) -> T
         )
     if numel(weights.shape) != count:
         raise RuntimeError(
-            f"cov(): expected {label} to have the same numel as there are observations in the "
-            f"input but got {numel(weights.shape)} != {count}"
+            f"cov(): {label} must have an entry for each of the {count} observations, not "
+            f"{numel(weights.shape)}"
         )
     infinite = iinfo(weights.dtype).max if integral else float("inf")
     weights = require_range(weights, 0, infinite, f"cov(): {label} cannot be negative")
@@ -356,10 +352,7 @@ def _check_weights(weights: Traced, label: str, count: Any, integral: bool) -> T
 def _two_dims(input: Traced, name: str) -> Traced:
     """Variables as rows, observations as columns."""
     if input.ndim > 2:
-        raise RuntimeError(
-            f"{name}(): expected input to have two or fewer dimensions but got an input with "
-            f"{input.ndim} dimensions"
-        )
+        raise RuntimeError(f"{name}(): input must have at most 2 dimensions, not {input.ndim}")
     if input.dtype is dtypes.bool:
         raise RuntimeError(f"{name}(): bool dtype is not supported for input")
     return input if input.ndim == 2 else build.reshape(input, (1, numel(input.shape)))
@@ -470,7 +463,10 @@ def bincount(input: Tensor, weights=None, minlength: int = 0):
     if weights is None:
         return bin_counts(input, minlength=minlength)
     if weights.ndim != 1 or weights.shape[0] != input.shape[0]:
-        raise RuntimeError("weights should be 1-d and have the same length as input (in bincount)")
+        raise RuntimeError(
+            f"bincount: weights must have the shape of input, {list(input.shape)}, not "
+            f"{list(weights.shape)}"
+        )
     if weights.dtype is not dtypes.float32:
         weights = weights.to(dtypes.float64)
     return bin_counts(input, op.detach(weights), minlength=minlength)

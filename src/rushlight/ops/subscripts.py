@@ -33,7 +33,7 @@ def is_mask(part: Any) -> bool:
 def check_index(part: Any) -> None:
     """IndexError if a tensor in a subscript holds no integers."""
     if not part.dtype.is_integral:
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        raise IndexError(f"tensors used as indices must be of integers or bool, not {part.dtype}")
 
 
 def mask_places(x: Any, mask: Any, dim: int) -> Sequence[Any]:
@@ -44,8 +44,8 @@ def mask_places(x: Any, mask: Any, dim: int) -> Sequence[Any]:
     shape = tuple(x.shape)[dim : dim + mask.ndim]
     if shape != tuple(mask.shape):
         raise IndexError(
-            f"The shape of the mask {list(mask.shape)} at index {dim} does not match the shape of "
-            f"the indexed tensor {list(x.shape)} at index {dim}"
+            f"The shape of the mask, {list(mask.shape)}, must match that of the indexed "
+            f"tensor, {list(x.shape)}, from dim {dim} on"
         )
     return op.nonzero(mask, as_tuple=True)
 
@@ -117,8 +117,8 @@ def as_int(part: Any) -> Any:
     if hasattr(part, "__index__"):
         return part.__index__()
     raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-        f"indices (got {type(part).__name__})"
+        "indices must be integers, slices (`:`), `...`, None, or tensors of integers or bool, "
+        f"not {type(part).__name__}"
     )
 
 
@@ -199,7 +199,7 @@ def _broadcast(indices: list[Traced]) -> list[Traced]:
     except RuntimeError:
         shapes = ", ".join(str(list(index.shape)) for index in indices)
         raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+            f"shape mismatch: indexing tensors of shapes {shapes} do not broadcast"
         ) from None
     return [build.expand(index, shape) for index in indices]
 
@@ -231,8 +231,8 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
             values = values.to(input.dtype)  # one number, at the mask's places
     if _other_dtype(values, input.dtype):
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {input.dtype} for "
-            f"the destination and {values.dtype} for the source. (in index_put)"
+            "index_put: source and destination dtypes match only where they are one, not "
+            f"{values.dtype} and {input.dtype}; convert the source with .to()"
         )
     if any(each is not None and is_mask(each) for each in indices):
         return op.index_put(input, _without_masks(input, indices), values, accumulate)

@@ -85,11 +85,11 @@ def _distinct(
     if dim is not None:
         dim = normalize_dim(dim, input.ndim)
         if not input.ndim:
-            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+            raise IndexError(f"{name}: dim={dim} is given, but input has no dimensions")
         if shape[dim] != 0 and 0 in shape:
             raise RuntimeError(
-                "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
-                "applied"
+                f"{name}: slices along dim {dim} of input of shape {list(shape)} cannot be "
+                "told apart, as they are empty"
             )
     input = op.detach(input)
     places, inverse, counts = unique_places(input, dim, ordered)

@@ -54,7 +54,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         super().__init__()
         cutoffs = list(cutoffs)
         if not cutoffs:
-            raise ValueError("cutoffs should be a sequence of length larger than 0")
+            raise ValueError("cutoffs must not be empty")
         if (
             cutoffs != sorted(set(cutoffs))
             or cutoffs[0] <= 0
@@ -62,8 +62,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             or any(int(cutoff) != cutoff for cutoff in cutoffs)
         ):
             raise ValueError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an "
-                "increasing order, where each value is between 1 and n_classes-1"
+                "cutoffs must be different integers in increasing order, each from 1 to "
+                "n_classes - 1"
             )
         options = {"device": device, "dtype": dtype}
         self.in_features = in_features
@@ -98,11 +98,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         batched = target_.dim() > 0
         if target_.dim() > 1:
             raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported, but found "
-                f"{target_.dim()}D"
+                f"target must be 0D or 1D, not {target_.dim()}D: multi-target not supported"
             )
         if batched and input_.size(0) != target_.size(0):
-            raise RuntimeError("Input and target should have the same size in the batch dimension.")
+            raise RuntimeError(
+                f"input and target must have one batch size, not {input_.size(0)} and "
+                f"{target_.size(0)}"
+            )
         if input_.dim() != (2 if batched else 1):
             raise RuntimeError(
                 f"{target_.dim()}D target tensor expects {2 if batched else 1}D input tensors, but "

@@ -99,8 +99,8 @@ class BackwardHook:
         if not self.user_hooks:
             return
         warnings.warn(
-            "Full backward hook is firing when gradients are computed with respect to module "
-            "outputs since no inputs require gradients.",
+            "Full backward hook is firing without gradients of inputs, as none of these "
+            "requires one; it gets those of the outputs",
             stacklevel=5,
         )
         gradients = (None,) * self.n_inputs
@@ -109,8 +109,8 @@ class BackwardHook:
             all_none = isinstance(changed, tuple) and all(each is None for each in changed)
             if changed is not None and not all_none:
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always "
-                    "return None or None for all gradients."
+                    "a backward hook of a module none of whose inputs requires a gradient "
+                    "must return None, or None for each"
                 )
         self.grad_outputs = None
 

@@ -132,16 +132,14 @@ class Sequential(_ModuleSequence):
     def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
-                f"add operator supports only objects of Sequential class, but {type(other)} is "
-                "given."
+                f"Sequential + other: other must be a Sequential, not {type(other).__name__}"
             )
         return Sequential(*self, *other)
 
     def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(
-                f"add operator supports only objects of Sequential class, but {type(other)} is "
-                "given."
+                f"Sequential += other: other must be a Sequential, not {type(other).__name__}"
             )
         return self._extended(list(other))
 
@@ -220,8 +218,7 @@ class ModuleList(_ModuleSequence):
         """
         if not isinstance(modules, Iterable):
             raise TypeError(
-                "ModuleList.extend should be called with an iterable, but got "
-                f"{type(modules).__name__}"
+                f"ModuleList.extend: modules must be an iterable, not {type(modules).__name__}"
             )
         return self._extended(list(modules))
 
@@ -317,7 +314,7 @@ def pairs_of(values: Any, name: str) -> list[tuple[Any, Any]]:
     """A mapping or an iterable of pairs as pairs."""
     if not isinstance(values, Iterable):
         raise TypeError(
-            f"{name}.update should be called with an iterable of key/value pairs, but got "
+            f"{name}.update: values must be a mapping or an iterable of pairs, not "
             f"{type(values).__name__}"
         )
     if isinstance(values, Mapping | ModuleDict | ParameterDict):

@@ -57,10 +57,7 @@ class ModuleConversion:
         device, dtype, non_blocking, format = _parse_to(*args, **kwargs)
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):
-                raise TypeError(
-                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                    f"dtype={dtype}"
-                )
+                raise TypeError(f"Module.to: dtype must be floating point or complex, not {dtype}")
             if dtype.is_complex:
                 warnings.warn(
                     "modules with complex parameters are new, and some operators may not work "
@@ -81,8 +78,8 @@ class ModuleConversion:
             except NotImplementedError as error:
                 if tensor.device.type == "meta":
                     raise NotImplementedError(
-                        f"{error} Please use torch.nn.Module.to_empty() instead of "
-                        "torch.nn.Module.to() when moving module from meta to a different device."
+                        f"{error} Module.to_empty() takes a module off the meta device, "
+                        "Module.to() does not."
                     ) from None
                 raise
 

@@ -29,7 +29,7 @@ class _DropoutNd(Module):
 
     def setup(self) -> None:
         if not 0.0 <= self.p <= 1.0:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
+            raise ValueError(f"dropout probability has to be in [0, 1], but is {self.p}")
 
     def extra_repr(self) -> str:
         """The options with their values."""

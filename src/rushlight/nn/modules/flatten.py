@@ -41,7 +41,7 @@ class Unflatten(Module):
         sizes = self.unflattened_size
         if not isinstance(sizes, tuple | list):
             raise TypeError(
-                f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}"
+                f"unflattened_size must be a tuple of sizes, not {type(sizes).__name__}"
             )
         for i, size in enumerate(sizes):
             if not isinstance(size, int):

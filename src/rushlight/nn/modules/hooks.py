@@ -90,7 +90,7 @@ def _backward_kind(is_full: bool) -> None:
     if _global_backward_hooks_are_full is not None and global_backward_hooks:
         if _global_backward_hooks_are_full != is_full:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks as global hooks: "
+                "global backward hooks must all be regular or all be full, not of both kinds: "
                 "remove the others first"
             )
     _global_backward_hooks_are_full = is_full
@@ -243,8 +243,8 @@ class HookedModule(_core.ModuleBase):
     def _set_backward_kind(self, is_full: bool) -> None:
         if self._is_full_backward_hook not in (None, is_full):
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single "
-                "Module. Please use only one of them."
+                "a module's backward hooks must all be regular or all be full, not of both "
+                "kinds: remove the others first"
             )
         self._is_full_backward_hook = is_full
 
@@ -283,8 +283,8 @@ class HookedModule(_core.ModuleBase):
         if backward is not None:
             if not isinstance(result, Tensor | tuple):
                 warnings.warn(
-                    "For backward hooks to be called, module output should be a Tensor or a tuple "
-                    f"of Tensors but received {type(result)}",
+                    "backward hooks are not called for a module whose output is neither a "
+                    f"tensor nor a tuple of tensors, but {type(result).__name__}",
                     stacklevel=4,
                 )
             result = backward.setup_output_hook(result)
@@ -303,8 +303,8 @@ class HookedModule(_core.ModuleBase):
                     continue
                 if not (isinstance(changed, tuple) and len(changed) == 2):
                     raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                        f"but got {changed}."
+                        "a forward pre-hook with kwargs must return None or (new_args, "
+                        f"new_kwargs), not {changed}"
                     )
                 args, kwargs = changed
             else:
@@ -346,8 +346,8 @@ class HookedModule(_core.ModuleBase):
                 self._after_forward(hook, with_kwargs, args, kwargs, None)
             except Exception as error:
                 warnings.warn(
-                    "module forward hook with ``always_call=True`` raised an exception that was "
-                    f"silenced as another error was raised in forward: {error}",
+                    "the error of a forward hook with always_call=True is silenced, as forward() "
+                    f"raised one before: {error}",
                     stacklevel=4,
                 )
 

@@ -415,7 +415,7 @@ class MultiMarginLoss(_WeightedLoss):
     ) -> None:
         super().setup(weight, size_average, reduce)
         if self.p not in (1, 2):
-            raise ValueError("only p == 1 and p == 2 supported")
+            raise ValueError(f"MultiMarginLoss: p must be 1 or 2, not {self.p}")
         if weight is not None and weight.dim() != 1:
             raise ValueError(f"MultiMarginLoss: expected weight to be 1D, got {weight.dim()}D")
 
@@ -608,9 +608,7 @@ class LinearCrossEntropyLoss(_Loss):
                 f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}"
             )
         if not 0 <= label_smoothing <= 1:
-            raise RuntimeError(
-                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
-            )
+            raise RuntimeError(f"label_smoothing must be from 0 to 1, but is {label_smoothing}")
         self.register_buffer("weight", weight)
         self.reduction = reduction
         self.num_classes = num_classes

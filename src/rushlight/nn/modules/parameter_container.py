@@ -93,8 +93,7 @@ class ParameterList(Module):
         """
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
-                "ParameterList.extend should be called with an iterable, but got "
-                f"{type(values).__name__}"
+                f"ParameterList.extend: parameters must be an iterable, not {type(values).__name__}"
             )
         for value in values:
             self.append(value)
@@ -132,10 +131,7 @@ class ParameterDict(Module):
 
     def _key_to_attr(self, key: Any) -> str:
         if not isinstance(key, str):
-            raise TypeError(
-                "Index given to ParameterDict cannot be used as a key as it is not a string (type "
-                f"is '{type(key).__name__}')."
-            )
+            raise TypeError(f"ParameterDict: keys must be strings, not {type(key).__name__}")
         return key
 
     def __getitem__(self, key: str) -> Any:

@@ -252,13 +252,9 @@ class _FractionalMaxPoolNd(Module):
         self.output_size = None if output_size is None else each(output_size)
         self.output_ratio = None if output_ratio is None else each(output_ratio)
         if output_size is None and output_ratio is None:
-            raise ValueError(
-                f"{name} requires specifying either an output size, or a pooling ratio"
-            )
+            raise ValueError(f"{name}: give output_size or output_ratio")
         if output_size is not None and output_ratio is not None:
-            raise ValueError(
-                f"only one of output_size and output_ratio may be specified for {name}"
-            )
+            raise ValueError(f"{name}: give output_size or output_ratio, but not both")
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 

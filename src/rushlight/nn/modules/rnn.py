@@ -88,14 +88,12 @@ class RNNBase(Module):
             or not (0 <= dropout <= 1)
         ):
             raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an "
-                "element being zeroed"
+                f"dropout must be a probability, a number from 0 to 1, not {dropout!r}"
             )
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero "
-                f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
-                f"num_layers={self.num_layers}",
+                f"dropout={dropout} has no effect with num_layers={self.num_layers}: it acts "
+                "between recurrent layers, not after the last",
                 stacklevel=4,
             )
         for name in ("input_size", "hidden_size", "num_layers"):
@@ -113,7 +111,7 @@ class RNNBase(Module):
                 raise ValueError(f"{name} must be greater than zero")
         if self.proj_size < 0:
             raise ValueError(
-                "proj_size should be a positive integer or zero to disable projections"
+                f"proj_size must not be negative, but is {self.proj_size}; 0 means no projection"
             )
         if self.proj_size >= self.hidden_size:
             raise ValueError("proj_size has to be smaller than hidden_size")
@@ -182,7 +180,10 @@ class RNNBase(Module):
                 f"{self.input_size}, got {input.size(-1)}"
             )
         if batch_sizes is None and input.size(1 if self.batch_first else 0) == 0:
-            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+            raise RuntimeError(
+                "sequence length must be larger than 0, but the shape of input is "
+                f"{list(input.shape)}"
+            )
 
     def get_expected_hidden_size(
         self, input: Tensor, batch_sizes: Tensor | None
@@ -338,7 +339,7 @@ class RNN(RNNBase):
         **kwargs: Any,
     ) -> None:
         if kwargs.pop("proj_size", 0):
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+            raise ValueError("proj_size is an option of LSTM only, not of RNN")
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
@@ -391,7 +392,7 @@ class GRU(RNNBase):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+            raise ValueError("proj_size is an option of LSTM only, not of GRU")
         super().__init__("GRU", *args, **kwargs)
 
 

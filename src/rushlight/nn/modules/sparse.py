@@ -42,7 +42,8 @@ class _Table(Module):
         else:
             if tuple(weight.shape) != shape:
                 raise AssertionError(
-                    "Shape of weight does not match num_embeddings and embedding_dim"
+                    "the given weight must have shape (num_embeddings, embedding_dim), "
+                    f"{shape}, not {tuple(weight.shape)}"
                 )
             self.weight = Parameter(weight, requires_grad=not freeze)
 
@@ -170,7 +171,7 @@ class EmbeddingBag(_Table):
         max_norm: rows with a greater norm are scaled to it when they are looked up.
         norm_type: the p of that norm.
         scale_grad_by_freq: whether a row's gradient is divided by how often it is looked up.
-        mode: ``"sum"``, ``"mean"`` or ``"max"``.
+        mode: ``"max"``, ``"mean"`` or ``"sum"``.
         sparse: whether the gradient is sparse.
         _weight: the table, if it is given.
         include_last_offset: whether the offsets end with the number of indices.

@@ -76,8 +76,8 @@ class ModuleState:
         """As `register_state_dict_post_hook`, for hooks that may return another dict."""
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
-                "Cannot register the same function as the state dict post hook that was "
-                "previously registered via register_state_dict_post_hook"
+                "this hook was added by register_state_dict_post_hook, so it returns nothing "
+                "and cannot be one that may return a dict"
             )
         return _added(self._state_dict_hooks, hook)
 
@@ -213,8 +213,8 @@ class ModuleState:
         """Take over a parameter or buffer; returns what is wrong, if anything is."""
         if not isinstance(given, Tensor):
             return (
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
-                f"object from checkpoint but received {type(given)}"
+                f'While copying the parameter named "{key}": the state holds '
+                f"{type(given).__name__} in place of a tensor"
             )
         lazy = is_lazy(tensor)
         if not lazy and not is_lazy(given):
@@ -234,9 +234,8 @@ class ModuleState:
             )
         if not lazy and tensor.device.type == "meta" and given.device.type != "meta" and not assign:
             warnings.warn(
-                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
-                "parameter in the current model, which is a no-op. (Did you mean to pass "
-                "`assign=True`?)",
+                f"for {key}: copying data into a parameter on the meta device is a no-op; pass "
+                "assign=True to take the tensor of the state itself",
                 stacklevel=5,
             )
         try:
@@ -340,9 +339,7 @@ def _load(
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, keys) is not None:
             raise AssertionError(
-                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
-                "return new values, if incompatible_keys need to be modified, it should be done "
-                "inplace."
+                "a load_state_dict post-hook must return None; change incompatible_keys in place"
             )
 
 

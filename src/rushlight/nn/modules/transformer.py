@@ -437,9 +437,15 @@ class Transformer(Module):
         batched = src.dim() == 3
         batch_dim = 0 if self.batch_first else 1
         if batched and src.size(batch_dim) != tgt.size(batch_dim):
-            raise RuntimeError("the batch number of src and tgt must be equal")
+            raise RuntimeError(
+                f"src and tgt must have one batch size, not {src.size(batch_dim)} and "
+                f"{tgt.size(batch_dim)}"
+            )
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
-            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+            raise RuntimeError(
+                f"the last dimension of src and tgt must be d_model, {self.d_model}, not "
+                f"{src.size(-1)} and {tgt.size(-1)}"
+            )
         memory = self.encoder(
             src,
             mask=src_mask,

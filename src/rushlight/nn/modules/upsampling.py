@@ -17,7 +17,7 @@ class Upsample(Module):
     Args:
         size: the size of the result; either this or the next is given.
         scale_factor: the size of the result as a multiple of the input's.
-        mode: ``"nearest"``, ``"linear"``, ``"bilinear"``, ``"bicubic"`` or ``"trilinear"``.
+        mode: ``"nearest"``, ``"bicubic"``, ``"linear"``, ``"bilinear"`` or ``"trilinear"``.
         align_corners: whether the centres of the outermost elements stay where they are.
         recompute_scale_factor: whether the scale is taken from the rounded size.
     """

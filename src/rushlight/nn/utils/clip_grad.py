@@ -67,9 +67,8 @@ def get_total_norm(
     total = _norm(rushlight.stack([norm.to(device) for norm in norms]), norm_type)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
-            "so it cannot be clipped. To disable this error and scale the gradients by the "
-            "non-finite norm anyway, set `error_if_nonfinite=False`"
+            f"the norm of order {norm_type} of the gradients is non-finite, so it cannot scale "
+            "them; pass error_if_nonfinite=False to do so all the same"
         )
     return total
 
@@ -117,9 +116,7 @@ def clip_grad_norm_(
     """
     parameters = _as_list(parameters)
     if not parameters:
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
-        )
+        warnings.warn("clip_grad_norm_: `parameters` is empty, so nothing is clipped", stacklevel=3)
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     total = get_total_norm(gradients, norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, max_norm, total, foreach)

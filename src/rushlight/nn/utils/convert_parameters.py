@@ -42,5 +42,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 def _check_devices(parameters: list[Tensor]) -> None:
     if len({parameter.device for parameter in parameters}) > 1:
         raise TypeError(
-            "Found two parameters on different devices, this is currently not supported."
+            "parameters must be on one device, but are on "
+            f"{', '.join(sorted({str(each.device) for each in parameters}))}"
         )

@@ -112,8 +112,8 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     _check_eval(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
         raise AssertionError(
-            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, but got "
-            f"{linear.out_features} and {bn.num_features}"
+            "to fuse them, bn.num_features must be 1 or linear.out_features, "
+            f"{linear.out_features}, not {bn.num_features}"
         )
     fused = copy.deepcopy(linear)
     fused.weight, fused.bias = fuse_linear_bn_weights(

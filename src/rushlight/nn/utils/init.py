@@ -24,6 +24,9 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
-        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+        raise RuntimeError(
+            f"skip_init: {module_cls.__name__} takes no 'device' argument, which it needs to leave "
+            "out initialization"
+        )
     final_device = kwargs.pop("device", "cpu")
     return module_cls(*args, device="meta", **kwargs).to_empty(device=final_device)

@@ -90,10 +90,7 @@ class Orthogonal(Module):
     def right_inverse(self, Q: Tensor) -> Tensor:
         """What gives Q; with a base, Q is made orthogonal first."""
         if Q.shape != self.shape:
-            raise ValueError(
-                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
-                f"shape {Q.shape}."
-            )
+            raise ValueError(f"weight must be of shape {tuple(self.shape)}, not {tuple(Q.shape)}")
         wide = Q.size(-2) < Q.size(-1)
         tall = Q.mT if wide else Q
         if not hasattr(self, "base"):
@@ -114,8 +111,9 @@ class Orthogonal(Module):
         """The reflections whose product is Q."""
         if self.orthogonal_map != "householder":
             raise NotImplementedError(
-                "It is not possible to assign to the matrix exponential or the Cayley "
-                "parametrizations when use_trivialization=False."
+                f"not possible to assign to parametrizations by {self.orthogonal_map} without "
+                "trivialization; make them with use_trivialization=True or the map "
+                "householder"
             )
         factors, tau = rushlight.geqrf(Q)
         diagonal = factors.diagonal(dim1=-2, dim2=-1)

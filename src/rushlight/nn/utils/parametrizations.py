@@ -69,8 +69,7 @@ class _SpectralNorm(Module):
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{weight.ndim}, "
-                f"{weight.ndim - 1}] but got {dim})"
+                f"spectral_norm: dim={dim} is out of range for a weight of {weight.ndim} dimensions"
             )
         if n_power_iterations <= 0:
             raise ValueError(
@@ -172,17 +171,12 @@ def orthogonal(
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.ndim < 2:
-        raise ValueError(
-            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
-        )
+        raise ValueError(f"weight must hold matrices. Got a tensor of {weight.ndim} dimensions")
     if orthogonal_map is None:
         square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
         orthogonal_map = "matrix_exp" if square else "householder"
     if orthogonal_map not in MAPS:
-        raise ValueError(
-            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: '
-            f"{orthogonal_map}"
-        )
+        raise ValueError(f"orthogonal_map has to be one of {', '.join(MAPS)}, not {orthogonal_map}")
     made = Orthogonal(weight, orthogonal_map, use_trivialization)
     register_parametrization(module, name, made, unsafe=True)
     return module

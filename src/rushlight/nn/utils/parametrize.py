@@ -71,8 +71,8 @@ class ParametrizationList(ModuleList):
                         pass
         if not isinstance(value, Tensor | Sequence):
             raise ValueError(
-                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                f"Got {type(value).__name__}"
+                "right_inverse must return a tensor or a sequence of tensors, not "
+                f"{type(value).__name__}"
             )
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
@@ -86,8 +86,8 @@ class ParametrizationList(ModuleList):
     def _keep_single(self, original: Tensor, value: Tensor) -> None:
         if original.dtype != value.dtype:
             raise ValueError(
-                "When `right_inverse` outputs one tensor, it may not change the dtype. "
-                f"original.dtype: {original.dtype}, right_inverse(original).dtype: {value.dtype}"
+                f"right_inverse must keep the dtype of a single tensor, {original.dtype}, but "
+                f"gives {value.dtype}"
             )
         if value is not original:
             original.data = value.detach()
@@ -97,8 +97,8 @@ class ParametrizationList(ModuleList):
         for i, value in enumerate(values):
             if not isinstance(value, Tensor):
                 raise ValueError(
-                    "'right_inverse' must return a Tensor or a Sequence of tensors (list, "
-                    f"tuple...). Got element {i} of the sequence with type {type(value).__name__}."
+                    f"right_inverse must return tensors, but element {i} of its sequence is "
+                    f"{type(value).__name__}"
                 )
             if isinstance(original, Parameter):
                 value = Parameter(value.detach(), original.requires_grad)
@@ -251,8 +251,8 @@ def register_parametrization(
         module.parametrizations[tensor_name] = parametrizations
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
-            f"with name '{tensor_name}'"
+            f"module '{module}' has no parameter, buffer or parametrized tensor named "
+            f"'{tensor_name}'"
         )
     return module
 
@@ -323,8 +323,8 @@ def remove_parametrizations(
         result = first
     else:
         raise ValueError(
-            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
-            "parametrized in terms of a sequence of tensors."
+            "a tensor computed from several others cannot be left unparametrized; remove it "
+            "with leave_parametrized=True"
         )
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]

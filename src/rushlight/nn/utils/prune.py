@@ -140,8 +140,8 @@ class PruningContainer(BasePruningMethod):
             return
         if self._tensor_name != method._tensor_name:
             raise ValueError(
-                "Can only add pruning methods acting on the parameter named "
-                f"'{self._tensor_name}' to PruningContainer {self}. Found '{method._tensor_name}'"
+                f"{self} prunes the parameter '{self._tensor_name}', so a method for "
+                f"'{method._tensor_name}' cannot be added"
             )
         inner = method._pruning_methods if isinstance(method, PruningContainer) else (method,)
         self._pruning_methods += inner
@@ -244,8 +244,8 @@ class _Structured(BasePruningMethod):
     def _checked_count(self, t: Tensor) -> int:
         if t.dim() <= 1:
             raise ValueError(
-                "Structured pruning can only be applied to multidimensional tensors. Found tensor "
-                f"of shape {t.shape} with {t.dim()} dims"
+                "structured pruning needs tensors of at least 2 dimensions, but one has shape "
+                f"{tuple(t.shape)}"
             )
         if not -t.dim() <= self.dim < t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
@@ -320,10 +320,7 @@ def _check_amount(amount: Any) -> None:
     if (isinstance(amount, numbers.Integral) and amount < 0) or (
         not isinstance(amount, numbers.Integral) and not 0.0 <= float(amount) <= 1.0
     ):
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
-            "integer"
-        )
+        raise ValueError(f"amount={amount} must be a fraction from 0 to 1 or a count of at least 0")
 
 
 def _count(amount: float, available: int) -> int:
@@ -335,9 +332,7 @@ def _count(amount: float, available: int) -> int:
     if not isinstance(amount, numbers.Integral):
         return round(amount * available)
     if amount > available:
-        raise ValueError(
-            f"amount={amount} should be smaller than the number of parameters to prune={available}"
-        )
+        raise ValueError(f"amount={amount} exceeds the {available} parameters there are to prune")
     return int(amount)
 
 
@@ -409,8 +404,8 @@ def global_unstructured(
     method = pruning_method(**kwargs)
     if method.PRUNING_TYPE != "unstructured":
         raise TypeError(
-            'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method '
-            f"{pruning_method} of type {method.PRUNING_TYPE}"
+            "global pruning needs a method with PRUNING_TYPE 'unstructured', but "
+            f"{pruning_method} has '{method.PRUNING_TYPE}'"
         )
     values = [
         scores.get((module, name), getattr(module, name)).reshape(-1) for module, name in given
@@ -446,7 +441,7 @@ def remove(module: Module, name: str) -> Module:
     """
     if not remove_pre_hook(module, _of(name)):
         raise ValueError(
-            f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
+            f"parameter '{name}' of {module} is not pruned, so no pruning can be removed"
         )
     return module
 

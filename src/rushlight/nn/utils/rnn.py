@@ -46,9 +46,8 @@ class PackedSequence(_Packed):
             raise TypeError("PackedSequence(): batch_sizes is missing")
         if batch_sizes.device.type != "cpu":
             raise ValueError(
-                "batch_sizes should always be on CPU. Instances of PackedSequence should never be "
-                "created manually. They should be instantiated by functions like pack_sequence "
-                "and pack_padded_sequence in nn.utils.rnn."
+                "batch_sizes must be on the CPU; make a PackedSequence by pack_sequence or "
+                "pack_padded_sequence, not by hand"
             )
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
@@ -140,16 +139,13 @@ def pack_padded_sequence(
     padded = input.transpose(0, 1) if batch_first else input
     if len(given) != padded.size(1):
         raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(given)} "
-            f"(batch_size={padded.size(1)})"
+            f"lengths must have an entry for each of the {padded.size(1)} sequences of the "
+            f"batch, not {len(given)}"
         )
     if padded.numel() == 0 and 0 in padded.shape[:2]:
         raise RuntimeError("Cannot pack empty tensors.")
     if min(given) <= 0:
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
-            "that is <= 0"
-        )
+        raise RuntimeError(f"lengths must all be greater than 0, but one is {min(given)}")
     if max(given) > padded.size(0):
         raise RuntimeError(
             f"pack_padded_sequence(): a length of {max(given)} is greater than the padded length "
@@ -160,10 +156,8 @@ def pack_padded_sequence(
     if enforce_sorted:
         if any(a < b for a, b in zip(given, given[1:])):
             raise RuntimeError(
-                "`lengths` array must be sorted in decreasing order when `enforce_sorted` is "
-                "True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or "
-                "pack_sequence to sidestep this requirement if you do not need ONNX "
-                "exportability."
+                "lengths must be sorted in decreasing order; pass enforce_sorted=False to "
+                "have the sequences sorted"
             )
     else:
         order = rushlight.tensor(decreasing, dtype=rushlight.int64, device=input.device)
@@ -205,8 +199,8 @@ def pad_packed_sequence(
     longest = len(sizes)
     if total_length is not None and total_length < longest:
         raise ValueError(
-            "Expected total_length to be at least the length of the longest sequence in input, "
-            f"but got total_length={total_length} and max sequence length being {longest}"
+            f"total_length={total_length} is less than the length of the longest sequence, "
+            f"{longest}"
         )
     count = sizes[0]
     rows = []
@@ -250,8 +244,8 @@ def pad_sequence(
         sequences = sequences.unbind(0)
     elif not isinstance(sequences, Iterable):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
-            f"{type(sequences)}"
+            "pad_sequence: sequences must be an iterable of tensors, not "
+            f"{type(sequences).__name__}"
         )
     sequences = list(sequences)
     if not sequences:

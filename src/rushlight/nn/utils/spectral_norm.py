@@ -69,7 +69,8 @@ class SpectralNorm:
         """Replace a parameter, and register the hook."""
         if find_pre_hook(module, _of(name)):
             raise RuntimeError(
-                f"Cannot register two spectral_norm hooks on the same parameter {name}"
+                f"parameter '{name}' has a spectral_norm hook already; remove_spectral_norm() "
+                "takes it off"
             )
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]

@@ -33,14 +33,14 @@ class WeightNorm:
         """Replace a parameter, and register the hook."""
         if find_pre_hook(module, _of(name)):
             raise RuntimeError(
-                f"Cannot register two weight_norm hooks on the same parameter {name}"
+                f"parameter '{name}' has a weight_norm hook already; remove_weight_norm() "
+                "takes it off"
             )
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
         if is_lazy(weight):
             raise ValueError(
-                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure "
-                "to run the dummy forward before applying weight normalization"
+                "weight_norm needs initialized parameters: call the module's forward() once first"
             )
         del module._parameters[name]
         lengths = norm_except_dim(weight.detach(), hook.dim)
