@@ -1754,10 +1754,10 @@ def hypot_(input: Tensor, other: Tensor) -> Tensor:
     """The length of the vector (input, other)."""
 
 def i0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function I0 of the first kind."""
 
 def i0_(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function I0 of the first kind."""
 
 def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The regularized lower incomplete gamma function of order input at other."""

@@ -920,9 +920,9 @@ class Tensor:
     def hypot_(self, other: Tensor) -> Tensor:
         """The length of the vector (input, other)."""
     def i0(self) -> Tensor:
-        """The modified Bessel function of the first kind of order 0."""
+        """The modified Bessel function I0 of the first kind."""
     def i0_(self) -> Tensor:
-        """The modified Bessel function of the first kind of order 0."""
+        """The modified Bessel function I0 of the first kind."""
     def igamma(self, other: Tensor) -> Tensor:
         """The regularized lower incomplete gamma function of order input at other."""
     def igamma_(self, other: Tensor) -> Tensor:

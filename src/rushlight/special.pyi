@@ -18,16 +18,16 @@ def airy_ai(input: Tensor, *, out: Any = None) -> Tensor:
     """The Airy function Ai."""
 
 def bessel_j0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The Bessel function of the first kind of order 0."""
+    """The Bessel function J0 of the first kind."""
 
 def bessel_j1(input: Tensor, *, out: Any = None) -> Tensor:
-    """The Bessel function of the first kind of order 1."""
+    """The Bessel function J1 of the first kind."""
 
 def bessel_y0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The Bessel function of the second kind of order 0."""
+    """The Bessel function Y0 of the second kind."""
 
 def bessel_y1(input: Tensor, *, out: Any = None) -> Tensor:
-    """The Bessel function of the second kind of order 1."""
+    """The Bessel function Y1 of the second kind."""
 
 def chebyshev_polynomial_t(
     input: Tensor | _Number,
@@ -117,13 +117,13 @@ def hermite_polynomial_he(
     """The Hermite polynomial for the weight exp(-x**2 / 2) of degree n (negative degrees give 0)."""
 
 def i0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function I0 of the first kind."""
 
 def i0e(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(-|input|) * i0(input)"""
 
 def i1(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 1."""
+    """The modified Bessel function I1 of the first kind."""
 
 def i1e(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(-|input|) * i1(input)"""
@@ -172,16 +172,16 @@ def logsumexp(
     """log(sum(exp(input))); shifting by the maximum prevents overflow."""
 
 def modified_bessel_i0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function I0 of the first kind."""
 
 def modified_bessel_i1(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 1."""
+    """The modified Bessel function I1 of the first kind."""
 
 def modified_bessel_k0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 0."""
+    """The modified Bessel function K0 of the second kind."""
 
 def modified_bessel_k1(input: Tensor, *, out: Any = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 1."""
+    """The modified Bessel function K1 of the second kind."""
 
 def multigammaln(input: Tensor, p: _int, *, out: Any = None) -> Tensor:
     """The logarithm of the gamma function of p dimensions."""
@@ -246,7 +246,7 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Any =
     """Scale exp(input) to sum to one along dim; shifting by the maximum prevents overflow."""
 
 def spherical_bessel_j0(input: Tensor, *, out: Any = None) -> Tensor:
-    """The spherical Bessel function of the first kind of order 0."""
+    """The spherical Bessel function j0 of the first kind: sin(input) / input."""
 
 def xlog1py(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
     """input * log1p(other), and 0 where the input is 0 and other is a number."""
