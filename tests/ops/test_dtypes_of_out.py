@@ -92,3 +92,16 @@ def test_decimals_of_half_precision_are_rounded_once():
                 for m in (rushlight, torch)
             )
             assert found == expected
+
+
+def test_clamp_takes_a_tensor_without_dims_beside_a_number_as_a_number():
+    for dtype in ("int64", "float16", "float32"):
+        for bound in ("float64", "float32", "int64", "bool"):
+            for shape in ((), (3,)):
+                found, expected = (
+                    m.clamp(x.to(getattr(m, dtype)), m.ones(()).to(getattr(m, bound)), 2)
+                    for m in (rushlight, torch)
+                    for x in [m.ones(shape)]
+                )
+                assert str(found.dtype) == str(expected.dtype)
+                assert found.tolist() == expected.tolist()

@@ -248,14 +248,10 @@ def undefined(program: Program, call: Call) -> bool:
         # PyTorch views the product as the result, which some orders of dims forbid; others last.
         result = result_in_pytorch(program, call)
         return result is None or not result.is_contiguous()
-    if (
-        name.startswith("clamp")
-        and len({isinstance(each, Ref) for each in call.args[1:3] if each is not None}) > 1
-    ):
-        return True  # PyTorch takes a 0-d tensor beside a number as a number, and refuses others
-    if name.startswith(("clamp", "clip")) and len({tuple(each.shape) for each in tensors}) > 1:
-        if any(each.requires_grad for each in tensors):
-            return True  # the backward pass of PyTorch fails for bounds that are broadcast
+    bounds = [each for each in call.args[1:3] if each is not None]
+    if name.startswith("clamp") and len({isinstance(each, Ref) for each in bounds}) > 1:
+        # PyTorch reads the 0-d bound: it takes real parts, and refuses what a half cannot hold.
+        return any(each.is_complex() for each in tensors) or _extent(program, call) > 65504
     if name == "[]=" and isinstance(call.args[2], Ref):
         source, target = (storage_place(program.theirs[call.args[i].index])[0] for i in (2, 0))
         if source == target:  # whether the elements read are those written decides on an error
@@ -266,11 +262,9 @@ def undefined(program: Program, call: Call) -> bool:
         # PyTorch resizes its own intermediate result, and loses the order of dims.
         result = result_in_pytorch(program, Call(call.path, call.args))
         return result is None or not result.is_contiguous() or not result.numel()
-    if name == "linear" and not all(each.is_floating_point() for each in tensors):
-        return True  # PyTorch's checks depend on the kernel
     if any(part in name for part in ("mod", "remainder")) and _quotient_overflows(tensors, call):
         return True  # PyTorch's vectorised kernel gives NaN, its scalar one the remainder
-    if _writes_into_arguments(program, call) or name == "copy_" and call.args[0] == call.args[1]:
+    if _writes_into_arguments(program, call):
         return True
     return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
 

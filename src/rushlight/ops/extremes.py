@@ -105,10 +105,9 @@ def clamp_high(x, high):
 
 
 def _out_of_clamp(input: Any, min: Any = None, max: Any = None) -> bool | str:
-    """With a bound that is a tensor, traced or not, it converts as arithmetic does."""
-    bounds = [each for each in (min, max) if each is not None]
-    numbers = all(isinstance(each, int | float) or getattr(each, "weak", False) for each in bounds)
-    return "same dtype" if numbers else True
+    """If no bound is a number, traced or not, it converts as arithmetic does."""
+    number = any(isinstance(e, int | float) or getattr(e, "weak", False) for e in (min, max))
+    return "same dtype" if number else True
 
 
 @composite(
@@ -137,9 +136,17 @@ def clamp(input, min=None, max=None):
     return elementwise("clamp", input, *bounds)
 
 
+_LIKE = {"b": True, "f": 1.0, "c": 1j}  # numbers that say as much in type promotion as a dtype
+
+
 def _bounded(input: Any, *bounds: Any) -> list[Any]:
     """The operands of a clamp; RuntimeError for a number beyond the common type's range."""
-    compute = computed_dtype(input, *bounds)
+    told: Any = bounds
+    if any(map(build.is_number, bounds)):  # beside a number a 0-d tensor counts as another one
+        told = [e if build.is_number(e) or e.ndim else _LIKE.get(e.dtype.kind, 1) for e in bounds]
+    compute = computed_dtype(input, *told)
+    if told is not bounds:
+        bounds = tuple(e if build.is_number(e) else build.convert(e, compute) for e in bounds)
     if compute.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
     context = build.context_of((input, *bounds))
