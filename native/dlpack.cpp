@@ -152,7 +152,7 @@ PyObject *core_to_dlpack(PyObject *, PyObject *args) {
   if (!PyArg_ParseTuple(args, "O!|pp:to_dlpack", &TensorType, &object, &versioned, &copied)) return nullptr;
   const Tensor *t = as_tensor(object);
   const char *problem = nullptr;
-  if (requires_grad(t)) problem = "Can't export tensors that require gradient, use tensor.detach()";
+  if (requires_grad(t)) problem = "Can't export tensors that require gradients: pass tensor.detach()";
   else if (t->meta->device) problem = "Can't export tensors on the meta device: they have no data";
   else if (t->storage->readonly && !versioned) {
     problem = "Can't export a read-only tensor to a consumer that asks for no version (max_version) of DLPack";
@@ -251,8 +251,7 @@ PyObject *core_from_dlpack(PyObject *, PyObject *capsule) {
   }
   if (PyCapsule_IsValid(capsule, Names<DLManagedTensor>::fresh)) return import_capsule<DLManagedTensor>(capsule);
   PyErr_SetString(PyExc_RuntimeError,
-                  "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
-                  "you might have already constructed a tensor from it once.");
+                  "from_dlpack: invalid capsule. Each capsule is consumed only once; ask the producer for a new one.");
   return nullptr;
 }
 

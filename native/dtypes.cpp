@@ -90,7 +90,7 @@ PyObject *set_dtypes(PyObject *, PyObject *list) {
 PyObject *set_default_dtype(PyObject *, PyObject *object) {
   DType dtype;
   if (!dtype_from_object(object, &dtype) || !is_floating(dtype)) {
-    PyErr_SetString(PyExc_TypeError, "only floating-point types are supported as the default type");
+    PyErr_SetString(PyExc_TypeError, "the default dtype must be one of the floating-point dtypes");
     return nullptr;
   }
   default_dtype = dtype;
@@ -168,7 +168,8 @@ bool promote_dtypes(DType a, DType b, DType *out) {
   if (is_floating(a) || is_floating(b)) return *out = promote_floating(a, b), true;
   if (a >= DType::UInt16 || b >= DType::UInt16) {
     PyErr_Format(PyExc_RuntimeError,
-                 "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s",
+                 "Promotion for uint16, uint32 and uint64 is not defined, but %s meets %s; convert one of them with "
+                 ".to()",
                  dtype_scalar_name(a), dtype_scalar_name(b));
     return false;
   }

@@ -159,8 +159,8 @@ PyObject *Run::captured() {
   for (size_t i = 0; result && i < targets_.size(); ++i) {
     Tensor *gradient = targets_[i].gradient.release();
     if (!gradient && !options_.allow_unreachable) {
-      PyErr_Format(PyExc_RuntimeError, "The differentiated Tensor at index %zu appears to not have been used in the "
-                   "graph. Set allow_unused=True if this is the desired behavior.", i);
+      PyErr_Format(PyExc_RuntimeError, "grad(): input %zu appears to not have been used for the outputs. With "
+                   "allow_unused=True its gradient is None.", i);
       return nullptr;
     }
     PyTuple_SET_ITEM(result.get(), Py_ssize_t(i), gradient ? as_object(gradient) : Py_NewRef(Py_None));
@@ -199,7 +199,7 @@ PyObject *accumulates(PyObject *, PyObject *) { return PyBool_FromLong(current_r
 
 PyObject *queue_callback(PyObject *, PyObject *function) {
   if (!current_run) {
-    PyErr_SetString(PyExc_RuntimeError, "Final callbacks can only be installed during backward pass.");
+    PyErr_SetString(PyExc_RuntimeError, "queue_callback() works during backward pass only, and none is running");
     return nullptr;
   }
   current_run->add_callback(function);

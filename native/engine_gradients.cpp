@@ -55,8 +55,8 @@ bool conform(TensorRef &gradient, const Node *to, uint32_t output, const char *f
 bool check_user_gradient(const Tensor *gradient, const Meta *expected) {
   if (!expected || !is_complex(gradient->meta->dtype) || is_complex(expected->dtype)) return true;
   PyErr_Format(PyExc_RuntimeError,
-               "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
-               "got false: a gradient of dtype torch.%s was returned for a value of dtype torch.%s; return its .real",
+               "a gradient of dtype torch.%s was returned for a value of dtype torch.%s, but input_is_complex == "
+               "grad_is_complex has to hold there; return its .real",
                dtype_name(gradient->meta->dtype), dtype_name(expected->dtype));
   return false;
 }

@@ -20,19 +20,19 @@ bool given_edge(PyObject *object, Node **node, uint32_t *index) {
 TensorRef root_gradient(size_t i, const Meta *m, PyObject *gradient) {
   if (gradient == Py_None) {
     if (m->numel != 1) {
-      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for scalar outputs (output %zu has shape "
-                   "%s; pass its gradient, or reduce it to one number)", i, shape_of(m).c_str());
+      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for scalar tensors, but output %zu has "
+                   "shape %s; pass its gradient, or reduce it to one number", i, shape_of(m).c_str());
       return {};
     }
     if (!is_floating(m->dtype)) {
-      PyErr_Format(PyExc_RuntimeError, "grad can be implicitly created only for real scalar outputs but got torch.%s",
-                   dtype_name(m->dtype));
+      PyErr_Format(PyExc_RuntimeError, "a gradient of 1 is assumed only for real scalar outputs, but output %zu has "
+                   "dtype torch.%s; pass its gradient", i, dtype_name(m->dtype));
       return {};
     }
     return tensor_ones(m);
   }
   if (!tensor_check(gradient)) {
-    PyErr_Format(PyExc_TypeError, "gradients can be either Tensors or None, but got '%s'", Py_TYPE(gradient)->tp_name);
+    PyErr_Format(PyExc_TypeError, "gradients of outputs are Tensors or None, not '%s'", Py_TYPE(gradient)->tp_name);
     return {};
   }
   const Meta *given = as_tensor(gradient)->meta;
@@ -42,9 +42,8 @@ TensorRef root_gradient(size_t i, const Meta *m, PyObject *gradient) {
     return {};
   }
   if (is_complex(given->dtype) != is_complex(m->dtype)) {
-    PyErr_Format(PyExc_RuntimeError, "For complex Tensors, both grad_output and output are required to have the same "
-                 "dtype. Mismatch in dtype: grad_output[%zu] has a dtype of torch.%s and output[%zu] has a dtype of "
-                 "torch.%s.", i, dtype_name(given->dtype), i, dtype_name(m->dtype));
+    PyErr_Format(PyExc_RuntimeError, "output[%zu] is torch.%s and grad_output[%zu] is torch.%s; where one of them is "
+                 "complex, both must have the same dtype.", i, dtype_name(m->dtype), i, dtype_name(given->dtype));
     return {};
   }
   return TensorRef::borrow(as_tensor(gradient));
@@ -81,7 +80,8 @@ bool Run::add_root(size_t i, PyObject *object, PyObject *given) {
   if (!edge_of(root, &edge)) return false;
   Ref<Node> node(edge.node);
   if (!node) {
-    PyErr_Format(PyExc_RuntimeError, "element %zu of tensors does not require grad and does not have a grad_fn", i);
+    PyErr_Format(PyExc_RuntimeError, "element %zu of tensors does not require grad: it does not have a grad_fn, and "
+                 "so leads to no leaf", i);
     return false;
   }
   TensorRef gradient = root_gradient(i, root->meta, given);
@@ -105,7 +105,8 @@ bool Run::add_target(PyObject *object) {
   if (!requires_grad(t)) {
     PyErr_SetString(PyExc_RuntimeError, options_.accumulate
                                             ? "can't retain_grad on Tensor that has requires_grad=False"
-                                            : "One of the differentiated Tensors does not require grad");
+                                            : "an input of grad() does not require grad; call requires_grad_() on it "
+                                              "before the outputs are computed");
     return false;
   }
   Node *node = tape_grad_fn(t);

@@ -188,8 +188,8 @@ PyObject *generator_set_state(PyObject *self, PyObject *argument) {
   if (bytes == sizeof state) std::memcpy(static_cast<void *>(&state), view.buf, sizeof state);
   PyBuffer_Release(&view);
   if (bytes != sizeof state) {
-    return PyErr_Format(PyExc_RuntimeError, "Expected a generator state of size %zu but found the input RNG state size "
-                        "to be %zd; pass what get_state() returned", sizeof state, bytes);
+    return PyErr_Format(PyExc_RuntimeError, "the state of a generator has %zu bytes, not %zd; pass what get_state() "
+                        "returned", sizeof state, bytes);
   }
   Generator *g = as_generator(self);
   if (state.seeded != 1 || !g->engine.restore(uint32_t(state.left), state.next, state.words)) {

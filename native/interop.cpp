@@ -123,7 +123,8 @@ PyObject *core_to_numpy(PyObject *, PyObject *object) {
   }
   if (requires_grad_now(t)) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+                    "Can't call numpy() on Tensor that requires grad: what NumPy does to it would not be recorded. "
+                    "Use tensor.detach().numpy().");
     return nullptr;
   }
   if (!buffer_format(t->meta->dtype)) {
@@ -166,8 +167,8 @@ bool unsupported_array(PyObject *array) {
   Reference name(type ? PyObject_GetAttrString(type.get(), "__name__") : nullptr);
   if (name) {
     PyErr_Format(PyExc_TypeError,
-                 "can't convert np.ndarray of type numpy.%U. The only supported types are: float64, float32, float16, "
-                 "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.",
+                 "can't convert np.ndarray of type numpy.%U: the dtypes of tensors are float16, float32, float64, "
+                 "complex64, complex128, int8 to int64, uint8 to uint64, and bool.",
                  name.get());
   }
   return false;
@@ -183,17 +184,15 @@ Meta *meta_of_buffer(const Py_buffer &view, DType dtype) {
   for (int i = 0; i < view.ndim; ++i) {
     sizes[i] = view.shape[i];
     if (view.strides[i] % view.itemsize) {
-      PyErr_SetString(PyExc_ValueError,
-                      "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
-                      "reallocate the memory.");
+      PyErr_Format(PyExc_ValueError,
+                   "from_numpy: a stride of %zd bytes is not a multiple of the element size, %zd bytes; pass "
+                   "array.copy()", view.strides[i], view.itemsize);
       return nullptr;
     }
     strides[i] = view.strides[i] / view.itemsize;
     if (strides[i] < 0) {
-      PyErr_SetString(PyExc_ValueError,
-                      "At least one stride in the given numpy array is negative, and tensors with negative strides are "
-                      "not currently supported. (You can probably work around this by making a copy of your array "
-                      "with array.copy().) ");
+      PyErr_Format(PyExc_ValueError,
+                   "from_numpy: dim %d of the array has a negative stride, which no tensor has; pass array.copy()", i);
       return nullptr;
     }
   }
@@ -205,8 +204,8 @@ PyObject *tensor_of_buffer(PyObject *array, const Py_buffer &view) {
   const char *format = view.format ? view.format : "B";
   if ((*format == '<' || *format == '>' || *format == '!') && format[1] && std::strlen(format) <= 3) {
     PyErr_SetString(PyExc_ValueError,
-                    "given numpy array has byte order different from the native byte order. Conversion between byte "
-                    "orders is currently not supported.");
+                    "from_numpy: the byte order of the array is not that of this machine; convert it with "
+                    "array.astype(array.dtype.newbyteorder('='))");
     return nullptr;
   }
   if (!dtype_of_format(format, view.itemsize, &dtype)) {

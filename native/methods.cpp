@@ -119,10 +119,7 @@ PyObject *method_item(PyObject *self, PyObject *) { return tensor_item(as_tensor
 PyObject *method_tolist(PyObject *self, PyObject *) { return tensor_to_list(as_tensor(self)); }
 
 PyObject *method_complex(PyObject *self, PyObject *) {
-  if (as_tensor(self)->meta->numel != 1) {
-    PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
-    return nullptr;
-  }
+  if (!require_one_element(as_tensor(self))) return nullptr;
   Reference number(tensor_item(as_tensor(self)));
   if (!number) return nullptr;
   const Py_complex value = PyComplex_AsCComplex(number.get());
@@ -189,6 +186,13 @@ PyObject *tensor_as_subclass(PyObject *self, PyObject *cls) {
   ViewLayout layout;
   for (int i = 0; i < t->meta->ndim; ++i) layout.push(t->meta->sizes()[i], t->meta->strides()[i]);
   return view_new(t, layout, ViewKind::Alias, nullptr, 0, type);
+}
+
+bool require_one_element(const Tensor *t) {
+  if (t->meta->numel == 1) return true;
+  PyErr_Format(PyExc_ValueError, "only one element tensors can be converted to a number, and this one has shape %s",
+               format_ints(t->meta->sizes(), t->meta->ndim).c_str());
+  return false;
 }
 
 PyObject *tensor_item(Tensor *t) {

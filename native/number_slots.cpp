@@ -75,7 +75,7 @@ PyObject *power(PyObject *base, PyObject *exponent, PyObject *modulus) {
 
 PyObject *positive(PyObject *self) {
   if (as_tensor(self)->meta->dtype != DType::Bool) return Py_NewRef(self);
-  PyErr_SetString(PyExc_RuntimeError, "The `+` operator, on a bool tensor is not supported.");
+  PyErr_SetString(PyExc_RuntimeError, "+x has no meaning for a bool tensor; convert it first, as with .int()");
   return nullptr;
 }
 
@@ -94,10 +94,7 @@ int is_true(PyObject *self) {
 
 // The only element; complex numbers without an imaginary part as floats.
 PyObject *real_item(PyObject *self, const char *target) {
-  if (as_tensor(self)->meta->numel != 1) {
-    PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
-    return nullptr;
-  }
+  if (!require_one_element(as_tensor(self))) return nullptr;
   Reference number(tensor_item(as_tensor(self)));
   if (!number || !PyComplex_Check(number.get())) return number.release();
   const Py_complex value = PyComplex_AsCComplex(number.get());
@@ -118,7 +115,8 @@ PyObject *to_float(PyObject *self) {
 PyObject *to_index(PyObject *self) {
   Tensor *t = as_tensor(self);
   if (t->meta->numel != 1 || is_differentiable(t->meta->dtype)) {
-    PyErr_SetString(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
+    PyErr_Format(PyExc_TypeError, "only integer tensors of a single element can be an index, not torch.%s of shape %s",
+                 dtype_name(t->meta->dtype), format_ints(t->meta->sizes(), t->meta->ndim).c_str());
     return nullptr;
   }
   Reference number(tensor_item(t));

@@ -8,6 +8,9 @@ namespace rushlight {
 
 namespace {
 
+const char kNotLeaf[] =
+    "you can only change requires_grad flags of leaf tensors, and this one was computed from others: use detach().";
+
 PyObject *get_shape(PyObject *self, void *) {
   const Meta *meta = as_tensor(self)->meta;
   return size_new(meta->sizes(), meta->ndim);
@@ -55,7 +58,7 @@ PyObject *get_mT(PyObject *self, void *) {
   const int ndim = as_tensor(self)->meta->ndim;
   if (ndim < 2) {
     return PyErr_Format(PyExc_RuntimeError,
-                        "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", ndim);
+                        "x.mT swaps the last two dims, but x is a %d-D tensor; matrices have two or more", ndim);
   }
   int dims[kMaxDims];
   for (int i = 0; i < ndim; ++i) dims[i] = i;
@@ -83,7 +86,7 @@ int set_requires_grad(PyObject *self, PyObject *value, void *) {
     return -1;
   }
   if (value == Py_True && !has_no_history(as_tensor(self))) {  // requires_grad_() lets this pass
-    PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf variables.");
+    PyErr_SetString(PyExc_RuntimeError, kNotLeaf);
     return -1;
   }
   return tensor_set_requires_grad(as_tensor(self), value == Py_True);
@@ -104,9 +107,8 @@ PyObject *get_grad(PyObject *self, void *) {
   }
   if (!leaf && !t->autograd->retains_grad &&
       PyErr_WarnEx(PyExc_UserWarning,
-                   "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                   "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                   "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+                   "The .grad attribute of a Tensor with a grad_fn is read. It is not a leaf, so backward() stores no "
+                   "gradient in it; call .retain_grad() on it before, to keep one.",
                    1) < 0) {
     return nullptr;
   }
@@ -116,7 +118,7 @@ PyObject *get_grad(PyObject *self, void *) {
 // What may become t.grad.
 bool check_grad(const Tensor *t, PyObject *value) {
   if (!tensor_check(value)) {
-    PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s",
+    PyErr_Format(PyExc_TypeError, "x.grad = value: the value must be a Tensor or None, not %s",
                  Py_TYPE(value)->tp_name);
     return false;
   }
@@ -133,8 +135,7 @@ bool check_grad(const Tensor *t, PyObject *value) {
                     "attempting to assign a gradient located on one device to a tensor located on another");
   } else if (own->ndim != other->ndim || !std::equal(own->sizes(), own->sizes() + own->ndim, other->sizes())) {
     PyErr_Format(PyExc_RuntimeError,
-                 "attempting to assign a gradient of size '%s' to a tensor of size '%s'. Please ensure that the "
-                 "gradient and the tensor are the same size",
+                 "x.grad = gradient: the gradient has size %s, and the tensor has size %s; they must be equal",
                  format_ints(other->sizes(), other->ndim).c_str(), format_ints(own->sizes(), own->ndim).c_str());
   } else {
     return true;
@@ -239,19 +240,18 @@ int set_grad_dtype(PyObject *self, PyObject *value, void *) {
 
 int tensor_set_requires_grad(Tensor *t, bool required) {
   if (!required && !has_no_history(t)) {
-    PyErr_SetString(PyExc_RuntimeError,
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                    "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    PyErr_SetString(PyExc_RuntimeError, kNotLeaf);
     return -1;
   }
   if (required && t->storage->inference && !thread_state.inference) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Please "
-                    "clone() it to get a normal tensor.");
+                    "outside of inference mode there is no requires_grad=True on inference tensor; clone() it, and set "
+                    "it on the clone.");
     return -1;
   }
   if (required && !is_differentiable(t->meta->dtype)) {
-    PyErr_SetString(PyExc_RuntimeError, "only Tensors of floating point and complex dtype can require gradients");
+    PyErr_Format(PyExc_RuntimeError, "only Tensors of floating point and complex dtypes have gradients, not torch.%s",
+                 dtype_name(t->meta->dtype));
     return -1;
   }
   if (!required && !t->autograd) return 0;
@@ -262,17 +262,18 @@ int tensor_set_requires_grad(Tensor *t, bool required) {
 
 int tensor_set_data(Tensor *t, PyObject *value) {
   if (!value) {
-    PyErr_SetString(PyExc_RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!");
+    PyErr_SetString(PyExc_RuntimeError, "Deleting tensor data alone cannot be: delete the tensor.");
     return -1;
   }
   if (!tensor_check(value)) {
-    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s", Py_TYPE(value)->tp_name);
+    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, not %s", Py_TYPE(value)->tp_name);
     return -1;
   }
   Tensor *other = as_tensor(value);
   if (requires_grad(t) && !is_differentiable(other->meta->dtype)) {
-    PyErr_SetString(PyExc_RuntimeError,
-                    "data set to a tensor that requires gradients must be floating point or complex dtype");
+    PyErr_Format(PyExc_RuntimeError,
+                 "x.data = other: x requires gradients, so other must be floating point or complex, not torch.%s",
+                 dtype_name(other->meta->dtype));
     return -1;
   }
   // The tensor keeps its version counter: what was saved of it does not count as changed.

@@ -17,9 +17,7 @@ bool is_sequence(PyObject *object) { return PySequence_Check(object) && !tensor_
 
 // A tensor with one element stands for a number.
 PyObject *number_of_tensor(PyObject *tensor) {
-  if (as_tensor(tensor)->meta->numel == 1) return tensor_item(as_tensor(tensor));
-  PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
-  return nullptr;
+  return require_one_element(as_tensor(tensor)) ? tensor_item(as_tensor(tensor)) : nullptr;
 }
 
 // The sizes, from the first item of each level; false with an error set.

@@ -225,8 +225,8 @@ int relation_of(const char *name, const Tensor *written, const Tensor *other) {
                      a->ndim == b->ndim && std::equal(a->strides(), a->strides() + a->ndim, b->strides());
   if (!dense || same_places) return Alias::Overlap;
   PyErr_Format(PyExc_RuntimeError,
-               "%s: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-               "single memory location. Please clone() the tensor before performing the operation.", name);
+               "%s: unsupported operation: the written tensor shares some elements with another argument, so that two "
+               "results would belong in a single memory location. Please clone() one of them.", name);
   return -1;
 }
 
@@ -283,8 +283,8 @@ bool add_aliases(const char *name, bool fills, Call &call) {
   for (int mutated : call.mutated) {
     if (fills || !(call.tensors[mutated]->meta->flags & kOverlapping)) continue;
     PyErr_Format(PyExc_RuntimeError,
-                 "%s: unsupported operation: more than one element of the written-to tensor refers to a single "
-                 "memory location. Please clone() the tensor before performing the operation.", name);
+                 "%s: unsupported operation: several elements of the written tensor have a single memory location, as "
+                 "after expand(). Please clone() it.", name);
     return false;
   }
   bool few = call.mutated.size() * call.tensors.size() <= 256;

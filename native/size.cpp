@@ -38,7 +38,7 @@ PyObject *size_create(PyTypeObject *, PyObject *args, PyObject *kwargs) {
     if (PyIndex_Check(item)) item = PyLong_CheckExact(item) ? Py_NewRef(item) : PyNumber_Index(item);
     else item = nullptr;
     if (!item) {
-      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+      PyErr_Format(PyExc_TypeError, "torch.Size() is made of ints, but item %zd is '%s'", i,
                    Py_TYPE(PyTuple_GET_ITEM(items.get(), i))->tp_name);
       return nullptr;
     }

@@ -55,18 +55,18 @@ PyObject *register_hooks(PyObject *self, PyObject *args) {
   const auto *handle = reinterpret_cast<SavedTensor *>(self);
   Ref<Node> node = Ref<Node>::borrow(handle->node);
   if (!node || handle->place >= node->saved.size()) {
-    PyErr_Format(PyExc_RuntimeError, "Calling register_hooks on a saved tensor after it has been freed. %s", kFreed);
+    PyErr_Format(PyExc_RuntimeError, "register_hooks() on a saved tensor after it has been freed: %s", kFreed);
     return nullptr;
   }
   SavedValue value = node->saved[handle->place];
   if (value.object) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                    "hooks is allowed at a time.");
+                    "register_hooks(): hooks have already been set here, and a saved tensor takes only one pair of "
+                    "hooks.");
     return nullptr;
   }
   if (!value.tensor && !value.meta) {
-    PyErr_SetString(PyExc_RuntimeError, "Calling register_hooks on a saved tensor with value None is forbidden");
+    PyErr_SetString(PyExc_RuntimeError, "register_hooks() on a saved value None: only tensors are packed");
     return nullptr;
   }
   Edge edge{};

@@ -8,6 +8,8 @@ namespace {
 
 const char kTensorHooks[] = "tensor";        // keys of a leaf's Autograd.hooks
 const char kPostAccumulate[] = "post_accumulate";
+const char kNoGradient[] =
+    "cannot register a hook on a tensor that gets no gradient, as it doesn't require gradient; call requires_grad_()";
 
 // The functions at this moment: a hook may remove itself or others.
 ObjectRef functions_in(PyObject *hooks) {
@@ -106,7 +108,7 @@ bool take_replacements(PyObject *function, PyObject *result, std::vector<Tensor 
   }
   if (size_t(PyTuple_GET_SIZE(result)) != gradients.size()) {
     ObjectRef holder;
-    PyErr_Format(PyExc_RuntimeError, "hook '%s' has returned an incorrect number of values (got %zd, but expected %zu)",
+    PyErr_Format(PyExc_RuntimeError, "hook '%s' returned an incorrect number of values (got %zd, but expected %zu)",
                  name_of(function, holder), PyTuple_GET_SIZE(result), gradients.size());
     return false;
   }
@@ -146,7 +148,7 @@ PyObject *register_hook(PyObject *, PyObject *args) {
   }
   Tensor *t = as_tensor(object);
   if (!requires_grad(t)) {
-    PyErr_SetString(PyExc_RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
+    PyErr_SetString(PyExc_RuntimeError, kNoGradient);
     return nullptr;
   }
   Node *node = tape_grad_fn(t);
@@ -170,11 +172,12 @@ PyObject *register_post_accumulate_grad_hook(PyObject *, PyObject *args) {
   }
   Tensor *t = as_tensor(object);
   if (!requires_grad(t)) {
-    PyErr_SetString(PyExc_RuntimeError, "cannot register a hook on a tensor that doesn't require gradient");
+    PyErr_SetString(PyExc_RuntimeError, kNoGradient);
     return nullptr;
   }
   if (tape_grad_fn(t)) {
-    PyErr_SetString(PyExc_RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    PyErr_SetString(PyExc_RuntimeError, "post accumulate grad hooks run where gradients accumulate, so they cannot be "
+                    "registered on non-leaf tensors; use register_hook()");
     return nullptr;
   }
   return PyErr_Occurred() ? nullptr : add_leaf_hook(t, kPostAccumulate, function);

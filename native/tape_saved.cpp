@@ -17,9 +17,8 @@ PyObject *raise_modified(Node *node, const SavedValue &value, const Meta *meta, 
     origin = ", which is output " + std::to_string(a->output_index) + " of " + node_name(a->grad_fn);
   }
   PyErr_Format(PyExc_RuntimeError,
-               "one of the variables needed for gradient computation has been modified by an inplace operation: "
-               "[%s]%s, is at version %u; expected version %u instead. It was saved by %s. Hint: enable anomaly "
-               "detection to find the operation that failed to compute its gradient, with "
+               "a tensor that the backward pass needs has been modified by an inplace operation: [%s]%s, is at version "
+               "%u; expected version %u. It was saved by %s. To see the line of that call, run the program with "
                "torch.autograd.set_detect_anomaly(True).",
                describe(meta).c_str(), origin.c_str(), version, value.version, node_name(node));
   return nullptr;
@@ -28,8 +27,8 @@ PyObject *raise_modified(Node *node, const SavedValue &value, const Meta *meta, 
 PyObject *raise_detached(Node *node, const Meta *meta) {
   if (PyErr_Occurred()) return nullptr;  // a view whose history cannot be told any more
   PyErr_Format(PyExc_RuntimeError,
-               "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): [%s], saved by %s. "
-               "This is not supported, please use out-of-place `.detach()` instead", describe(meta).c_str(),
+               "a saved tensor has been detached in-place, with .detach_(): [%s], saved by %s. Its history is lost; "
+               "use `.detach()`, which leaves the tensor as it is", describe(meta).c_str(),
                node_name(node));
   return nullptr;
 }
@@ -51,10 +50,8 @@ PyObject *rebuild(Node *node, const SavedValue &value) {
 }  // namespace
 
 const char kFreed[] =
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward.";
+    "Trying to backward through the graph a second time: what it saved went when it was first used, and tensors cannot "
+    "be read after they have already been freed. Pass retain_graph=True to the first backward() or grad().";
 
 void saved_release(SavedValue &value) {
   Py_CLEAR(value.tensor);
@@ -69,9 +66,8 @@ bool saved_pack_check(const SavedValue &value) {
   const Storage *storage = value.tensor ? value.tensor->storage : nullptr;
   if (value.kind != SavedValue::Input || !storage || !storage->inference) return true;
   PyErr_SetString(PyExc_RuntimeError,
-                  "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-                  "mode in computation tracked by autograd. To work around this, you can make a clone to get a normal "
-                  "tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+                  "Inference tensors cannot be saved for backward: nothing notes when they change. Use a clone(), or "
+                  "make the tensor under torch.no_grad().");
   return false;
 }
 

@@ -13,9 +13,8 @@ namespace {
 enum PackedItem : Py_ssize_t { kUnpack, kPacked, kNode, kIndex };
 
 const char kPackWrites[] =
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
-    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
-    "perform in-place operations on the input to a pack hook.";
+    "The pack hook is modifying its input in place, which is the tensor of the program and not a copy. Let the hook "
+    "work on a clone() of it.";
 
 TensorRef plain_alias(const SavedValue &value) {
   meta_incref(value.meta);
@@ -135,7 +134,7 @@ PyObject *saved_unpack_hooked(Node *node, const SavedValue &value) {
   if (!result) return nullptr;
   if (!tensor_check(result.get())) {
     PyErr_Format(PyExc_TypeError,
-                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %R",
+                 "the value that unpack_hook returns has to be a Tensor, not %R",
                  reinterpret_cast<PyObject *>(Py_TYPE(result.get())));
     return nullptr;
   }

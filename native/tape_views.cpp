@@ -9,12 +9,11 @@ namespace rushlight {
 namespace {
 
 const char kSeveralViews[] =
-    " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-    "to be modified inplace. You should replace the inplace operation by an out-of-place one.";
+    " Of a function that returns multiple views none may be written, as their changes would have to be told apart. Use "
+    "the out-of-place form, or write a clone().";
 const char kFunctionView[] =
-    " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
-    "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
-    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.";
+    " It was created inside a custom Function, whose backward would not know of the change and return wrong gradients. "
+    "Write a clone() of it.";
 
 // The operator of a node: "Unbind" for UnbindBackward0.
 std::string operator_name(const Node *node) {
@@ -29,24 +28,22 @@ int raise_view(const Tensor *view, bool indirectly) {
   const Node *node = a->grad_fn;
   const bool several = a->origin == ViewOrigin::SeveralViews, function = a->origin == ViewOrigin::Function;
   const char *mode = a->origin == ViewOrigin::Inference ? "inference_mode" : "no_grad";
-  const char *written = indirectly ? "its base or another view of its base has been" : "is being";
+  const char *written = indirectly ? "another view of its base or that base itself has been" : "is being";
   const bool inference = a->origin == ViewOrigin::Inference;
   std::string text;
   if (node) {
     text = "Output " + std::to_string(a->output_index) + " of " + operator_name(node) + " is a view" +
-           (several || function ? "" : std::string(" of a view that was created in ") + mode + " mode") + " and " +
+           (several || function ? "" : std::string(" of a view that was made in ") + mode + " mode") + " and " +
            written + " modified inplace.";
   } else {
-    text = std::string("A view was created in ") + (inference ? "inference" : "no_grad") + " mode and " + written +
-           " modified inplace " + (inference ? "in normal mode." : "with grad mode enabled.");
+    text = std::string("A view was made in ") + (inference ? "inference" : "no_grad") + " mode and " + written +
+           " modified inplace " + (inference ? "outside of it." : "while gradients are recorded.");
   }
   const std::string block = std::string(mode) + " block";
   text += several    ? kSeveralViews
           : function ? kFunctionView
-                     : " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-                       "code by moving both the view and the inplace either both inside the " + block +
-                       " (if you don't want the inplace to be tracked) or both outside (if you want the inplace to "
-                       "be tracked).";
+                     : " Whether the change shall be differentiated cannot be told. Make the view and write it both in "
+                       "the " + block + ", and it is not, or both outside, and it is.";
   PyErr_SetString(PyExc_RuntimeError, text.c_str());
   return -1;
 }
@@ -166,8 +163,9 @@ int observe_write(Tensor *t) {
 
 int raise_leaf(const Tensor *t, const char *name, const char *what) {
   PyErr_Format(PyExc_RuntimeError,
-               "%s is being used in an in-place operation. (%s on a tensor of shape %s: use the out-of-place form, or "
-               "write under no_grad() if the change is not to be differentiated.)",
+               "%sa leaf Variable that requires grad must not be written in place (%s on a tensor of shape %s): use "
+               "the "
+               "out-of-place form, or write under no_grad() if the change is not to be differentiated.",
                what, name, format_ints(t->meta->sizes(), t->meta->ndim).c_str());
   return -1;
 }
@@ -179,10 +177,10 @@ int check_history(Tensor *t, const char *name, bool recorded) {
   if (a->base && a->origin != ViewOrigin::Plain && shows_base(t)) return raise_view(t, false);
   if (!requires_grad(t)) return 0;
   if (a->base && shows_base(t) && !(a->base->autograd && a->base->autograd->grad_fn)) {
-    return raise_leaf(t, name, "a view of a leaf Variable that requires grad");
+    return raise_leaf(t, name, "a view of ");
   }
   if (a->grad_fn) return 0;
-  return raise_leaf(t, name, "a leaf Variable that requires grad");
+  return raise_leaf(t, name, "");
 }
 
 }  // namespace
@@ -214,8 +212,7 @@ int tape_check_inplace(Tensor *t, const char *name, bool recorded) {
   if (write_observer && observe_write(t) < 0) return -1;
   if (t->storage->inference && !thread_state.inference) {
     PyErr_Format(PyExc_RuntimeError,
-                 "Inplace update to inference tensor outside InferenceMode is not allowed (%s). You can make a clone "
-                 "to get a normal tensor before doing inplace update.",
+                 "%s: Inplace update to inference tensor outside of inference mode: clone() it, and write the clone.",
                  name);
     return -1;
   }

@@ -98,6 +98,7 @@ PyObject *tensor_compare(PyObject *left, PyObject *right, int operation);
 void set_operator_slot(const char *name, PyObject *object);  // remembers the operator of a number slot
 
 PyObject *tensor_item(Tensor *t);    // the only element as a Python number
+bool require_one_element(const Tensor *t);  // false with ValueError set
 PyObject *tensor_to_list(Tensor *t);
 PyObject *tensor_resize(PyObject *tensor, PyObject *args);  // resize.cpp: give it other sizes
 PyObject *tensor_as_subclass(PyObject *tensor, PyObject *type);  // a view as an instance of a subclass

@@ -15,9 +15,8 @@ PyObject *native_permute(PyObject *const *args, size_t count, PyObject *keyword_
   const int ndim = call.meta()->ndim;
   if (dims.count != ndim) {
     return PyErr_Format(PyExc_RuntimeError,
-                        "permute(): number of dimensions in the tensor input does not match the length of the desired "
-                        "ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
-                        ndim, dims.count);
+                         "permute(): dims must be the %d dims of the tensor in some order, but %d are given",
+                         ndim, dims.count);
   }
   int order[kMaxDims];
   bool seen[kMaxDims] = {};
@@ -57,7 +56,8 @@ PyObject *native_t(PyObject *const *args, size_t count, PyObject *keyword_names)
   if (!call.no_arguments()) return nullptr;
   const int ndim = call.meta()->ndim;
   if (ndim <= 2) return swapped(call.tensor(), 0, -1, ViewKind::T);
-  return PyErr_Format(PyExc_RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is %dD", ndim);
+  return PyErr_Format(PyExc_RuntimeError, "t() takes a matrix, a vector or a number, not a tensor of %d dims: use "
+                      "transpose(dim0, dim1)", ndim);
 }
 
 PyObject *native_movedim(PyObject *const *args, size_t count, PyObject *keyword_names) {
@@ -71,8 +71,7 @@ PyObject *native_movedim(PyObject *const *args, size_t count, PyObject *keyword_
   }
   if (source.count != destination.count) {
     return PyErr_Format(PyExc_RuntimeError,
-                        "movedim: Invalid source or destination dims: source (%s dims) should contain the same number "
-                        "of dims as destination (%s dims)",
+                        "movedim: source (%s) and destination (%s) must name equally many dims",
                         format_ints(source.values, source.count).c_str(),
                         format_ints(destination.values, destination.count).c_str());
   }
@@ -107,8 +106,9 @@ static PyObject *expanded(Tensor *base, const IntList &sizes) {
   const int extra = sizes.count - meta->ndim;
   if (extra < 0) {
     return PyErr_Format(PyExc_RuntimeError,
-                        "expand(tensor of size %s, size=%s): the number of sizes provided (%d) must be greater or "
-                        "equal to the number of dimensions in the tensor (%d)",
+                        "expand(tensor of size %s, size=%s): %d sizes cannot cover %d dims; give one for each dim, "
+                        "after "
+                        "those of new dims",
                         format_ints(meta->sizes(), meta->ndim).c_str(), format_ints(sizes.values, sizes.count).c_str(),
                         sizes.count, meta->ndim);
   }

@@ -24,8 +24,8 @@ PyObject *native_narrow(PyObject *const *args, size_t count, PyObject *keyword_n
     return nullptr;
   }
   if (given < -size || given > size) {
-    return PyErr_Format(PyExc_IndexError, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
-                        -size, size, given);
+    return PyErr_Format(PyExc_IndexError, "narrow(): start %lld is not in [%lld, %lld], as the dim has size %lld",
+                        given, -size, size, size);
   }
   const long long start = given < 0 ? given + size : given;
   if (length > size - start) {

@@ -53,8 +53,8 @@ bool ViewLayout::push(int64_t size, int64_t stride) {
 bool wrap_dim(int64_t dim, int ndim, int *out) {
   const int64_t range = std::max(ndim, 1);
   if (dim < -range || dim >= range) {
-    PyErr_Format(PyExc_IndexError, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
-                 static_cast<long long>(-range), static_cast<long long>(range - 1), static_cast<long long>(dim));
+    PyErr_Format(PyExc_IndexError, "Dimension out of range: %lld is not in [%lld, %lld]", static_cast<long long>(dim),
+                 static_cast<long long>(-range), static_cast<long long>(range - 1));
     return false;
   }
   *out = static_cast<int>(dim < 0 ? dim + range : dim);
@@ -137,15 +137,15 @@ PyObject *view_paired(Tensor *base) {
   const intptr_t offset = reinterpret_cast<intptr_t>(base->data) - reinterpret_cast<intptr_t>(base->storage->data);
   const int last = old->ndim - 1;
   const char *problem = nullptr;
-  if (old->strides()[last] != 1) problem = "Tensor must have a last dimension with stride 1";
+  if (old->strides()[last] != 1) problem = "the last dim must have stride 1";
   for (int i = 0; i < last && !problem; ++i) {
-    if (old->strides()[i] % 2) problem = "Tensor must have a stride divisible by 2 for all but last dimension";
+    if (old->strides()[i] % 2) problem = "the strides of all but the last dim must be even";
   }
-  if (!problem && offset % (2 * itemsize(old->dtype))) problem = "Tensor must have a storage_offset divisible by 2";
+  if (!problem && offset % (2 * itemsize(old->dtype))) problem = "the storage offset must be even";
   if (problem) {
-    return PyErr_Format(PyExc_RuntimeError, "%s (view_as_complex of shape %s with strides %s: use .contiguous() first)",
-                        problem, format_ints(old->sizes(), old->ndim).c_str(),
-                        format_ints(old->strides(), old->ndim).c_str());
+    return PyErr_Format(PyExc_RuntimeError, "view_as_complex of shape %s with strides %s: %s; use .contiguous() first",
+                        format_ints(old->sizes(), old->ndim).c_str(),
+                        format_ints(old->strides(), old->ndim).c_str(), problem);
   }
   Meta *meta = meta_of_paired(old);
   return meta ? view_with_meta(base, meta, 0, ViewKind::AsComplex, nullptr, 0) : nullptr;
@@ -215,8 +215,7 @@ bool infer_sizes(int64_t numel, IntList &sizes) {
   }
   if (inferred >= 0 && known == 0) {
     PyErr_Format(PyExc_RuntimeError,
-                 "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be "
-                 "any value and is ambiguous",
+                 "cannot reshape tensor of 0 elements into shape %s: any size would do for the -1, so state it",
                  format_ints(sizes.values, sizes.count).c_str());
     return false;
   }
@@ -243,8 +242,8 @@ PyObject *view_as_sizes(Tensor *base, IntList &sizes) {
   if (!view && !PyErr_Occurred()) {
     const Meta *meta = base->meta;
     PyErr_Format(PyExc_RuntimeError,
-                 "view(): size %s is not compatible with the input tensor's size %s and stride %s (at least one "
-                 "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+                 "view(): size %s is not compatible with a tensor of size %s and strides %s: its elements are not "
+                 "spaced evenly enough. Use .reshape(...) instead, which copies.",
                  format_ints(sizes.values, sizes.count).c_str(), format_ints(meta->sizes(), meta->ndim).c_str(),
                  format_ints(meta->strides(), meta->ndim).c_str());
   }
@@ -288,7 +287,7 @@ PyObject *native_flatten(PyObject *const *args, size_t count, PyObject *keyword_
   int first, last;
   if (!wrap_dim(start, meta->ndim, &first) || !wrap_dim(end, meta->ndim, &last)) return nullptr;
   if (first > last) {
-    PyErr_SetString(PyExc_RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim");
+    PyErr_Format(PyExc_RuntimeError, "flatten(): start_dim %d comes after end_dim %d", first, last);
     return nullptr;
   }
   if (first == last && meta->ndim) return Py_NewRef(args[0]);

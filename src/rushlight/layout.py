@@ -44,10 +44,7 @@ def normalize_dim(dim: Any, rank: int) -> int:
         dim = _index(dim)
     limit = max(rank, 1)
     if not -limit <= dim < limit:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got "
-            f"{dim})"
-        )
+        raise IndexError(f"Dimension out of range: {dim} is not in [{-limit}, {limit - 1}]")
     return dim % limit
 
 

@@ -290,7 +290,9 @@ def test_base_of_a_returned_view_is_written(torch):
             lambda y: y.retain_grad(),
             lambda y: y.register_hook(print),
         ):
-            with pytest.raises(RuntimeError, match="its base or another view of its base has"):
+            with pytest.raises(
+                RuntimeError, match="its base or (another view of its base|that base itself) has"
+            ):
                 use(y)
         assert "grad_fn=<Invalid>" in repr(y)
 

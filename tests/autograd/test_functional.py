@@ -99,7 +99,9 @@ def test_wrong_v(torch):
     x = vector(torch, 1.0, 2.0)
     with pytest.raises(RuntimeError, match="v has invalid size: should be"):
         functional.vjp(lambda x: x, x, vector(torch, 1.0))
-    with pytest.raises(RuntimeError, match="v is a tuple of invalid length: should be 2 but got 1"):
+    with pytest.raises(
+        RuntimeError, match="v is a tuple of invalid length: (should be 2 but got 1|1 instead of 2)"
+    ):
         functional.vjp(lambda x: (x, x), x, x)
     with pytest.raises(RuntimeError, match="Entry 1 in v has invalid size"):
         functional.vjp(lambda x: (x, x), x, (x, vector(torch, 1.0)))

@@ -99,7 +99,9 @@ def test_views_that_came_together_end_with_a_write_to_their_base(torch, name):
     x = leaf(torch, 1.0, 2.0, 3.0).clone()
     first = several(torch, x)[name][0]
     x.mul_(2)
-    with pytest.raises(RuntimeError, match="base or another view of its base has been modified"):
+    with pytest.raises(
+        RuntimeError, match="(base or another view of its base|that base itself) has been modified"
+    ):
         first.sum()
 
 
@@ -158,7 +160,9 @@ def test_views_made_in_no_grad_end_with_a_write_to_their_base(torch):
         view = x[:2]
     x.mul_(2)
     assert view.requires_grad
-    with pytest.raises(RuntimeError, match="base or another view of its base has been modified"):
+    with pytest.raises(
+        RuntimeError, match="(base or another view of its base|that base itself) has been modified"
+    ):
         view.grad_fn  # noqa: B018
 
 

@@ -63,7 +63,7 @@ def test_read_only_attributes(name):
 
 def test_size_errors():
     x = empty(2, 3)
-    with pytest.raises(IndexError, match=r"expected to be in range of \[-2, 1\], but got 2"):
+    with pytest.raises(IndexError, match=r"Dimension out of range: 2 is not in \[-2, 1\]"):
         x.size(2)
     with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
         empty().size(0)
@@ -95,7 +95,7 @@ def test_size_type():
     assert (2, *size) + size == (2, 1, 3, 1, 3)
     assert type(pickle.loads(pickle.dumps(size))) is Size
     assert Size([True, numpy.int64(2), tensor(3)]) == (1, 2, 3)
-    with pytest.raises(TypeError, match=r"takes an iterable of 'int' \(item 0 is 'float'\)"):
+    with pytest.raises(TypeError, match=r"is made of ints, but item 0 is 'float\'"):
         Size([1.5])
     with pytest.raises(TypeError):
         size + [1]
@@ -128,8 +128,8 @@ def test_item_and_conversions():
     assert tensor(2**64 - 1, dtypes.uint64).item() == 2**64 - 1
 
 
-ONE_ELEMENT = "only one element tensors can be converted to Python scalars"
-INDEX = "only integer tensors of a single element can be converted to an index"
+ONE_ELEMENT = "only one element tensors can be converted to a number"
+INDEX = "only integer tensors of a single element can be an index"
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_numpy_errors():
         _core.from_numpy(numpy.zeros(2, "f4,f8"))
     with pytest.raises(ValueError, match="byte order"):
         _core.from_numpy(numpy.zeros(2, ">f4"))
-    with pytest.raises(ValueError, match="not a multiple of the element byte size"):
+    with pytest.raises(ValueError, match="not a multiple of the element size"):
         _core.from_numpy(numpy.zeros(3, "f4,i1")["f0"])
     with pytest.raises(RuntimeError, match="requires grad"):
         _core.to_numpy(leaf([1.0]))
@@ -456,7 +456,7 @@ def test_data():
     assert x.shape == (1, 2) and x.requires_grad
     _core.set_data(x, x)
     assert x.tolist() == [[3.0, 4.0]]
-    with pytest.raises(TypeError, match="has to be a tensor, but got int"):
+    with pytest.raises(TypeError, match="has to be a tensor, not int"):
         x.data = 3
     with pytest.raises(RuntimeError, match="must be floating point or complex"):
         x.data = tensor([1])

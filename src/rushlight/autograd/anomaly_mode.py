@@ -59,8 +59,8 @@ class detect_anomaly:
         self.check_nan = check_nan
         self._before = (False, True)
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
-            "only be enabled for debugging.",
+            "Anomaly Detection has been enabled: the backward pass runs slower, so switch it on "
+            "only while looking for a bug.",
             stacklevel=2,
         )
 
@@ -103,8 +103,9 @@ def _report(node: Any) -> None:
     stack = node.metadata.get("traceback_")
     if stack is None:
         text = (
-            f"Error detected in {node.name()}. No forward pass information available. Enable "
-            "detect anomaly during forward pass for more information."
+            f"Error detected in {node.name()}. No forward pass information available: anomaly "
+            "detection was off when the operator was called. Turn it on around the forward pass "
+            "too, to see the line."
         )
     else:
         text = (
@@ -118,11 +119,11 @@ def _report(node: Any) -> None:
         seen.add(id(parent))
         stack = parent.metadata.get("traceback_")
         detail = (
-            "No forward pass information available. Enable detect anomaly during forward pass for "
-            "more information."
+            "No forward pass information available: anomaly detection was off when the operator "
+            "was called."
         )
         if stack is not None:
-            detail = "Traceback of forward call that induced the previous calculation:\n"
+            detail = "That operator was in turn recorded by this call:\n"
             detail += "".join(stack)
         warnings.warn(
             f"\n\nPrevious calculation was induced by {parent.name()}. {detail}", stacklevel=2

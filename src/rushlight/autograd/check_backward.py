@@ -87,12 +87,10 @@ def check_slow(
 def _check_same(first: Tensor, again: Tensor, options: Options) -> None:
     if first.numel() and float((first - again).abs().max()) > options.nondet_tol:
         raise GradcheckError(
-            "Backward is not reentrant, i.e., running backward with same input and grad_output "
-            "multiple times gives different values, although analytical gradient matches "
-            f"numerical gradient.The tolerance for nondeterminism was {options.nondet_tol}.\n\n"
-            "NOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
-            "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
-            "this failure might be expected."
+            "Backward is not reentrant: two runs with the same inputs and the same gradient of "
+            "the output differ by more than nondet_tol="
+            f"{options.nondet_tol}, while the gradients themselves agree with the numerical ones. "
+            "If the operator is meant to be nondeterministic, pass a larger nondet_tol."
         )
 
 
@@ -134,9 +132,8 @@ def _explain_fast(
     numerical = expected_gradients(numerical_jacobians(func, inputs, i, o.eps)[j], 1.0)
     return (
         mismatch(analytical, numerical, j, i, 1.0, output.is_complex())
-        + "\nThe above quantities relating the numerical and analytical jacobians are computed in "
-        "fast mode. See: https://github.com/pytorch/pytorch/issues/53876 for more background "
-        "about fast mode. Below, we recompute numerical and analytical jacobians in slow mode."
+        + "\nThese are the two sides of the fast check, each projected on a random direction. The "
+        "Jacobians below were computed anew, entry by entry."
     )
 
 
@@ -159,9 +156,8 @@ def check_undefined(outputs: Tensors, inputs: Tensors) -> None:
         for each in found:
             if each is not None and bool((each != 0).any()):
                 raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are "
-                    "undefined or zero. Please look at 'Notes about undefined output gradients' in "
-                    "'tools/autograd/derivatives.yaml'"
+                    "backward() must turn undefined output gradients into undefined or zero ones, "
+                    "but another gradient came out. Return None where None arrives."
                 )
 
     try:
@@ -173,8 +169,8 @@ def check_undefined(outputs: Tensors, inputs: Tensors) -> None:
         raise
     except RuntimeError as error:
         raise GradcheckError(
-            "Expected backward function to handle undefined output grads. Please look at 'Notes "
-            "about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
+            "backward() has to handle undefined output grads, which arrive as None, but raised an "
+            "error. Test them for None, or leave ctx.set_materialize_grads on."
         ) from error
 
 

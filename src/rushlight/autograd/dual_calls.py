@@ -315,17 +315,16 @@ def function_tangents(jvp: Callable[..., Any], name: str, outputs: Any, tangents
     slopes = slopes if isinstance(slopes, tuple) else (slopes,)
     if len(slopes) != len(results):
         raise RuntimeError(
-            "Function's jvp returned an invalid number of forward gradients (expected "
-            f"{len(results)} but got {len(slopes)}) ({name})"
+            f"jvp of {name} returned an invalid number of forward gradients (expected "
+            f"{len(results)} but got {len(slopes)}), one for each output"
         )
     for output, slope in zip(results, slopes, strict=True):
         if not isinstance(output, Tensor) or slope is None:
             continue
         if tuple(slope.shape) != tuple(output.shape):
             raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the "
-                f"original Tensor, this is not supported. Tensor is of size {list(output.shape)} "
-                f"while the given forward gradient is of size {list(slope.shape)}. ({name})"
+                f"jvp of {name} returned a forward gradient of shape {list(slope.shape)} for an "
+                f"output of shape {list(output.shape)}; the shapes must be equal"
             )
         attach(output, slope)
 

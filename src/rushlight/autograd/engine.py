@@ -63,8 +63,8 @@ def backward(
     if grad_variables is not None:
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
-                "`backward()`. Please only use `grad_tensors`."
+                "backward() was given `grad_tensors` and also `grad_variables`, which is its "
+                "deprecated name; pass `grad_tensors` alone."
             )
         grad_tensors = grad_variables
     if inputs is not None:
@@ -100,13 +100,13 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False."
+            "materialize_grads=True puts zeros where an input was not used, so allow_unused must "
+            "be left out or True, but it is False."
         )
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
-            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            "only_inputs=False is deprecated and does nothing: gradients of other leaves are "
+            "accumulated by torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )

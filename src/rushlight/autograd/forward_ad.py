@@ -44,7 +44,7 @@ def enter_dual_level() -> int:
     """
     if _state.level >= 0:
         raise RuntimeError(
-            "Nested forward mode AD is not supported at the moment; leave the level first, or use "
+            "Nested forward mode AD is not supported: leave the open dual level first, or use "
             "rushlight.func.jvp, which nests"
         )
     _core.dual_levels(1)
@@ -63,8 +63,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError("Dual level must be a positive number; no level was entered.")
     if level != _state.level:
         raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is "
-            "not supported."
+            f"Dual levels are left in the reverse order of entering: level {level} cannot exit "
+            f"while the innermost level is {_state.level}."
         )
     duals, _state.level, _state.duals = _state.duals, -1, []
     for reference in duals:
@@ -149,19 +149,19 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     check_level(level, "make_dual")
     if _state.level < 0:
         raise RuntimeError(
-            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
-            "enter_dual_level() first."
+            "A dual tensor belongs to a level, but no level exists: call make_dual() inside `with "
+            "dual_level():`."
         )
     check_tangent(tensor, tangent)
     if _core.tangent(tensor) is not None:
         raise RuntimeError(
-            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
-            "same level is not supported; unpack_dual() it first"
+            "The tensor already has a forward gradient at this level; call unpack_dual() and give "
+            "make_dual() the primal"
         )
     if _core.tangent(tangent) is not None:
         raise RuntimeError(
-            "Setting a forward grad that itself has a forward gradient at the same level is not "
-            "supported; use rushlight.func.jvp, which nests"
+            "The tangent itself has a forward gradient at this level, which would be a second "
+            "derivative; use rushlight.func.jvp, which nests"
         )
     dual = _core.alias_as(Tensor, tensor)
     set_tangent(dual, tangent)

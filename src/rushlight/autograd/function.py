@@ -46,8 +46,8 @@ class FunctionCtx:
         for tensor in tensors:
             if not (tensor is None or isinstance(tensor, Tensor)):
                 raise AssertionError(
-                    "save_for_forward expects all arguments to be tensors; you should "
-                    "save non-tensors as attributes on ctx."
+                    f"save_for_forward takes tensors or None, got {type(tensor).__name__}; "
+                    "keep other values as attributes of ctx."
                 )
         self.saved_for_forward = tensors
 
@@ -87,8 +87,8 @@ class BackwardCFunction(_core.FunctionNode, FunctionCtx):
             return function.backward(self, *args)
         if function.backward is not Function.backward:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                "should only implement one of them."
+                f"{function.__name__} defines both 'backward' and 'vjp', which are two names of "
+                "one method; keep one."
             )
         return function.vjp(self, *args)
 
@@ -117,7 +117,7 @@ class BackwardCFunction(_core.FunctionNode, FunctionCtx):
             elif result is not None:
                 raise RuntimeError(
                     f"function {self.name()} returned a gradient different than None at position "
-                    f"{position}, but the corresponding forward input was not a Variable"
+                    f"{position}, where apply() was given no tensor; return None there"
                 )
         return tuple(wanted)
 
@@ -132,9 +132,9 @@ class _ClearedOnAccess(BackwardCFunction):
         """What `save_for_backward` was given; to be read once."""
         if self._given_away:
             raise RuntimeError(
-                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True "
-                f"is set on the autograd.Function, and {self.name()} has done so. Keep what the "
-                "first access returns, or set clear_saved_tensors_on_access=False."
+                "saved_tensors can only be accessed once with clear_saved_tensors_on_access=True, "
+                f"and {self.name()} has read them already. Keep what the first access returns, or "
+                "set clear_saved_tensors_on_access=False."
             )
         tensors = super().saved_tensors
         self._given_away = True
@@ -185,25 +185,26 @@ class Function(metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function will raise an error in a future version of PyTorch.",
+            f"{self.__class__} should not be instantiated: its methods are static, and operators "
+            f"are called with {type(self).__name__}.apply(...). An instance does nothing, and "
+            "will be an error.",
             DeprecationWarning,
             stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use "
-            "new-style autograd function with static forward method. (Example: "
-            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "Legacy autograd function: instances cannot be called. Make forward and backward "
+            "static methods that take ctx first, and call the operator with "
+            f"{type(self).__name__}.apply(...)."
         )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; nothing in it is recorded."""
         raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
+            "This autograd.Function lacks its forward function: a static method forward(ctx, "
+            "*args)."
         )
 
     @staticmethod
@@ -215,8 +216,8 @@ class Function(metaclass=FunctionMeta):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Turn gradients of outputs into gradients of arguments."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
+            "Gradients are asked of an autograd.Function that defines none: it needs either the "
+            "backward or vjp static method."
         )
 
     vjp = backward
@@ -225,16 +226,16 @@ class Function(metaclass=FunctionMeta):
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Turn tangents of arguments into tangents of outputs (forward mode)."""
         raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with "
-            "forward mode AD."
+            "Forward mode is asked of an autograd.Function that lacks its jvp function: a static "
+            "method jvp(ctx, *tangents)."
         )
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
         """Compute a batch of calls at once; returns outputs and their batch dims."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap static method "
-            "or set generate_vmap_rule=True."
+            "vmap over an autograd.Function needs its vmap static method, or the class attribute "
+            "generate_vmap_rule=True."
         )
 
     @classmethod
@@ -367,8 +368,8 @@ class _Outputs:
         outputs = output if isinstance(output, tuple) else (output,)
         if not self.dirty <= {id(each) for each in outputs}:
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as "
-                "output. The inputs that are modified inplace must all be outputs of the Function."
+                "An input marked as dirty is missing from the outputs: forward() has to return "
+                "every tensor that it gave to ctx.mark_dirty()."
             )
         for tensor in ctx.dirty_tensors or ():
             _core.increment_version(tensor)
@@ -398,10 +399,9 @@ class _Outputs:
         if is_input:
             if id(tensor) in self.saved:
                 raise RuntimeError(
-                    "A input that has been returned as-is as output is being saved for backward. "
-                    "This is not supported if you override setup_context. You should return and "
-                    "save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
-                    "the forward function itself."
+                    "An input that was returned as-is as output is being saved in "
+                    "setup_context(), which cannot tell the two apart. Return x.view_as(x) from "
+                    "forward() and save that, or give forward() the parameter ctx and save there."
                 )
             tensor = _alias(tensor)
         self.ctx._attach(tensor, index, False, -1)
@@ -421,22 +421,20 @@ class _Outputs:
         """Raise if the graph cannot express that this tensor was changed in place."""
         if tensor.requires_grad and tensor.is_leaf:
             raise RuntimeError(
-                "a leaf Variable that requires grad has been used in an in-place operation."
+                "a leaf Variable that requires grad cannot be written in place by a Function: it "
+                "has no history that could hold the change. Pass a copy, as x.clone()."
             )
         if not is_input:
             warnings.warn(
-                "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an "
-                "input, there is no need to pass it to mark_dirty().",
+                "Only input Tensors are for ctx.mark_dirty(), which got another one. A tensor that "
+                "forward() makes may be written unmarked.",
                 stacklevel=5,
             )
         if _core.is_differentiable_view(tensor) and count > 1:
             raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, "
-                "your Function cannot return more than one Tensor. This is not supported by the "
-                "current autograd engine. You should either make sure the input is not a view "
-                "(using .clone() for example) or make your Function only return one Tensor "
-                "(potentially splitting it into two Functions: one doing the inplace that returns "
-                "a single Tensor and a second one that does the other operations)."
+                "A Function that writes a view in place cannot return more than one Tensor, but "
+                f"this one returns {count}. Give it a copy of the view, as x.clone(), or let one "
+                "Function do the writing and another compute the other outputs."
             )
 
 
@@ -474,5 +472,6 @@ def once_differentiable(
 
 def _refuse(*gradients: Any) -> Any:
     raise RuntimeError(
-        "trying to differentiate twice a function that was marked with @once_differentiable"
+        "a second derivative is asked through a backward marked with @once_differentiable; remove "
+        "the decorator if its operators can be differentiated"
     )

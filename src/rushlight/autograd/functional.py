@@ -26,7 +26,7 @@ def _as_tensors(value: Any, name: str, function: str) -> tuple[bool, Tensors]:
     for i, item in enumerate(items):
         if isinstance(item, Tensor):
             continue
-        start = f"The {name} given to {function} must be either a Tensor or a tuple of Tensors but"
+        start = f"The {name} given to {function} must be either a Tensor or several in a tuple, but"
         if is_tuple:
             raise TypeError(f"{start} the value at index {i} has type {type(item)}.")
         raise TypeError(f"{start} the given {name} has type {type(item)}.")
@@ -54,9 +54,7 @@ def _unwrap(results: Tensors, was_tuple: bool) -> Any:
 def _check_vector(v: Tensors, like: Tensors, is_like_tuple: bool) -> None:
     if len(v) != len(like):
         if is_like_tuple:
-            raise RuntimeError(
-                f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}."
-            )
+            raise RuntimeError(f"v is a tuple of invalid length: {len(v)} instead of {len(like)}.")
         raise RuntimeError("The given v should contain a single Tensor.")
     for i, (each, other) in enumerate(zip(v, like)):
         if each.shape != other.shape:
@@ -89,30 +87,26 @@ def _check_outputs(outputs: Tensors, strict: bool) -> None:
     for i, output in enumerate(outputs):
         if strict and not output.requires_grad:
             raise RuntimeError(
-                f"Output {i} of the user-provided function does not require gradients. The "
-                "outputs must be computed in a differentiable manner from the input when running "
-                "in strict mode."
+                f"Output {i} of the user-provided function does not require gradients, and "
+                "strict=True asks that every output depends differentiably on the inputs."
             )
 
 
 _NO_SECOND_ORDER = (
-    "While computing the hessian, found that the jacobian of the user-provided function with "
-    "respect to input {} is independent of the input. This is not allowed in strict mode. You "
-    "should ensure that your function is twice differentiable and that the jacobian depends on the "
-    "inputs (this would be violated by a linear function for example)."
+    "While computing the hessian, found that the first derivative is independent of input {}: its "
+    "second derivatives there are zero, which strict=True refuses. Pass strict=False to get zeros."
 )
 _OUTPUT = (
-    "The output of the user-provided function is independent of input {}. This is not allowed in "
-    "strict mode."
+    "The output of the function is independent of input {}, which strict=True refuses. Pass "
+    "strict=False to get zeros."
 )
 _JACOBIAN = (
-    "The jacobian of the user-provided function is independent of input {}. This is not allowed "
-    "in strict mode."
+    "The jacobian of the function is independent of input {}, which strict=True refuses. Pass "
+    "strict=False to get zeros."
 )
 _TRICK = (
-    "The gradient with respect to the input is independent of entry {} in the grad_outputs when "
-    "using the double backward trick to compute forward mode gradients. This is not allowed in "
-    "strict mode."
+    "jvp differentiates vjp with respect to its v, and the vjp is independent of entry {} of it, "
+    "which strict=True refuses. Pass strict=False to get zeros."
 )
 
 
@@ -145,8 +139,8 @@ def _filled(
     for i, result in enumerate(results):
         if strict and create_graph and result is not None and not result.requires_grad:
             raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {i}. This is "
-                "not allowed in strict mode when create_graph=True."
+                f"The {what} of the function is independent of input {i}, so the result could not "
+                "be differentiated, which strict=True with create_graph=True asks for."
             )
     zeros_like = _core.registered("zeros_like")
     return tuple([zeros_like(x) if r is None else r for r, x in zip(results, like)])
@@ -271,15 +265,13 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
-            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
-            'Otherwise, prefer to use "reverse-mode".'
+            f'strategy must be "forward-mode" or "reverse-mode", not {strategy!r}. '
+            "Forward mode pays if the function has more outputs than inputs."
         )
     if strategy == "forward-mode" and create_graph:
         raise NotImplementedError(
-            "torch.autograd.functional.jacobian: `create_graph=True` and "
-            '`strategy="forward-mode"` are not supported together (yet). Please either set '
-            '`create_graph=False` or `strategy="reverse-mode"`.'
+            "jacobian: forward mode keeps no graph, so create_graph=True needs "
+            'strategy="reverse-mode".'
         )
     if strategy == "forward-mode" and not vectorize:
         raise NotImplementedError(
@@ -288,8 +280,8 @@ def jacobian(
         )
     if vectorize and strict:
         raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorize=True` are not "
-            "supported together. Please either set `strict=False` or `vectorize=False`."
+            "jacobian: strict=True and vectorize=True are not supported together, since a batched "
+            "backward pass cannot tell zeros from no dependence. Drop one of them."
         )
     with enable_grad():
         is_tuple, given = _as_tensors(inputs, "inputs", "jacobian")
@@ -337,7 +329,10 @@ def hessian(
         A tensor of the input's shape twice; for a tuple of inputs a tuple of tuples.
     """
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+        raise AssertionError(
+            'outer_jacobian_strategy must be "forward-mode" or "reverse-mode", '
+            f"not {outer_jacobian_strategy!r}."
+        )
     is_tuple, given = _as_tensors(inputs, "inputs", "hessian")
 
     def single(*args: Tensor) -> Tensor:

@@ -43,10 +43,8 @@ class _Mode:
     def __call__(self, function: Function) -> Function:
         if inspect.isclass(function):
             warnings.warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You "
-                "should only decorate functions or methods. To preserve the current behavior of "
-                "class decoration, you can directly decorate the `__init__` method and nothing "
-                "else.",
+                "Decorating classes is deprecated: it only affects construction. Decorate the "
+                "functions or methods that compute, or `__init__` itself.",
                 FutureWarning,
                 stacklevel=2,
             )

@@ -37,23 +37,21 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     if not checked(inputs):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the "
-            "them have requires_grad=True."
+            "gradcheck needs at least one input tensor to require gradient: set "
+            "requires_grad=True on those whose gradients are to be checked."
         )
     for i in checked(inputs):
         x = inputs[i]
         if x.dtype not in (dtypes.float64, dtypes.complex128):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or "
-                "complex. This check will likely fail if all the inputs are not of double "
-                "precision floating point or complex. ",
+                f"gradcheck: input {i} has {x.dtype}, not a double precision dtype, so rounding "
+                "will likely hide or fake a difference. Use float64 or complex128.",
                 stacklevel=4,
             )
         if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape)):
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
-                "that are non-overlapping to be able to compute the numerical gradients correctly. "
-                "You should call .contiguous on the input before passing it to gradcheck."
+                f"gradcheck: input {i} has a dimension with stride 0, whose elements are one "
+                "number in memory and cannot be varied one by one. Pass x.contiguous()."
             )
 
 
@@ -102,7 +100,7 @@ def gradcheck(
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
-            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+            "gradcheck has nothing to do: check_forward_ad and check_backward_ad are both False"
         )
     if check_batched_grad and not check_backward_ad:
         raise AssertionError(
@@ -224,7 +222,8 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError(
-            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+            "gradgradcheck has nothing to do: check_fwd_over_rev and check_rev_over_rev are both "
+            "False"
         )
     given = as_tuple(inputs)
     if grad_outputs is None:

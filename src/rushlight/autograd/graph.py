@@ -56,8 +56,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge that gradients of the tensor take."""
     if not tensor.requires_grad:
         raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require "
-            "gradients"
+            "A gradient edge leads to where a tensor's gradient goes, but this tensor does not "
+            "require gradients"
         )
     return GradientEdge(_node_of(tensor), tensor.output_nr)
 

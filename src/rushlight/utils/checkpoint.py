@@ -89,10 +89,7 @@ def _random_state(state: Tensor | None) -> Iterator[None]:
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs, tensors detached but with their `requires_grad`."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: ",
-            type(inputs).__name__,
-        )
+        raise RuntimeError(f"detach_variable takes a tuple of tensors, got {type(inputs).__name__}")
     return tuple(
         [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs]
     )
@@ -102,7 +99,9 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no gradient can come out of a re-entrant checkpoint."""
     if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
         warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+            "None of the inputs have requires_grad=True, so no gradients come out of this "
+            "checkpoint. Pass use_reentrant=False if parameters inside it need theirs.",
+            stacklevel=2,
         )
 
 
@@ -123,10 +122,9 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         if not _core.accumulates():
             raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
-                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
-                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
-                "argument."
+                "checkpoint with use_reentrant=True runs a backward pass of its own, which is "
+                "incompatible with .grad() and with inputs= of .backward(). Pass "
+                "use_reentrant=False."
             )
         inputs = list(ctx.inputs)
         for place, tensor in zip(ctx.places, ctx.saved_tensors):
@@ -141,7 +139,8 @@ class CheckpointFunction(Function):
         ]
         if not pairs:
             raise RuntimeError(
-                "none of output has requires_grad=True, this checkpoint() is not necessary"
+                "checkpoint: none of the outputs of the function requires gradients, so there is "
+                "nothing to recompute; call the function directly"
             )
         backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
         found = [x.grad if isinstance(x, Tensor) else None for x in detached]
@@ -198,9 +197,8 @@ class _Frame:
         value = holder.values.pop(number, None)
         if value is None:
             raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
-                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
-                "so only once. Otherwise please open an issue with details on your use case."
+                "checkpoint: a tensor saved in the checkpointed region was asked for twice in one "
+                "backward pass. Read ctx.saved_tensors once and keep what it returns."
             )
         return value
 
@@ -247,10 +245,10 @@ class _Recomputation:
         expected = len(self.frame.holders)
         if self.count != expected:
             raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the "
-                "original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {expected}\n"
-                f"Number of tensors saved during recomputation: {self.count}"
+                "checkpoint: A different number of tensors was saved by the function in its two "
+                "runs: "
+                f"{expected} in the forward pass and {self.count} when it ran again in the "
+                "backward pass. The function has to do the same both times."
             )
         different = [
             f"tensor at position {i}:\nsaved metadata: {was}\nrecomputed metadata: {now}"
@@ -259,8 +257,8 @@ class _Recomputation:
         ]
         if different:
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have "
-                "different metadata than during the forward pass.\n" + "\n".join(different)
+                "checkpoint: Recomputed values have different metadata than those of the forward "
+                "pass:\n" + "\n".join(different)
             )
 
 
@@ -275,10 +273,10 @@ def _check_unchanged(tensors: Sequence[tuple[Tensor, int]]) -> None:
     for tensor, version in tensors:
         if tensor._version != version:
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: an argument of a checkpointed function, of shape "
-                f"{list(tensor.shape)}, is at version {tensor._version}; expected version "
-                f"{version} instead."
+                "a tensor that the backward pass needs was modified by an inplace operation: an "
+                "argument of a checkpointed function, of shape "
+                f"{list(tensor.shape)}, is at version {tensor._version}, and was at version "
+                f"{version} in the forward pass."
             )
 
 
@@ -339,11 +337,9 @@ def checkpoint(
     """
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
-            "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
-            "exception. use_reentrant=False is recommended, but if you need to preserve the "
-            "current default behavior, you can pass use_reentrant=True. Refer to docs for more "
-            "details on the differences between the two variants.",
+            "checkpoint: the use_reentrant parameter should be passed, as leaving it out will "
+            "become an error. The default is True for now; use_reentrant=False has fewer "
+            "restrictions and suits most programs.",
             stacklevel=2,
         )
         use_reentrant = True
@@ -353,7 +349,7 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError(
-                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+                "checkpoint: context_fn and debug are only supported when use_reentrant=False."
             )
         return CheckpointFunction.apply(function, preserve, *args)
     if determinism_check not in _CHECKS:
@@ -385,11 +381,9 @@ def checkpoint_sequential(
     """
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
-            "passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
-            "passed. use_reentrant=False is recommended, but if you need to preserve the current "
-            "default behavior, you can pass use_reentrant=True. Refer to docs for more details on "
-            "the differences between the two variants.",
+            "checkpoint_sequential: the use_reentrant parameter should be passed, as leaving it "
+            "out will become an error. The default is True for now; use_reentrant=False has "
+            "fewer restrictions and suits most programs.",
             stacklevel=2,
         )
         use_reentrant = True

@@ -15,7 +15,7 @@ from ...creation import as_tensor, tensor
 from ...ops.join import stack
 
 _TEXT_OR_OBJECTS = re.compile(r"[SaUO]")
-_MESSAGE = "batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+_MESSAGE = "batch must contain tensors, arrays, numbers, strings, or containers of them, not {}"
 
 
 def default_convert(data: Any) -> Any:
@@ -87,7 +87,11 @@ def collate(batch: Any, *, collate_fn_map: Mapping[Any, Callable[..., Any]] | No
         return type(first)(*map(each, zip(*batch)))
     if isinstance(first, Sequence):
         if not all(len(sample) == len(first) for sample in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
+            raise RuntimeError(
+                "collate: the samples are sequences, which have to be of equal size in a batch, "
+                "but "
+                f"have lengths {sorted({len(sample) for sample in batch})}"
+            )
         columns = [each(column) for column in zip(*batch)]
         return columns if isinstance(first, tuple) else rebuilt(first, columns)
     raise TypeError(_MESSAGE.format(type(first)))

@@ -112,14 +112,14 @@ class DataLoader(Generic[T_co]):
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
-                    "and drop_last"
+                    "DataLoader: batch_sampler forms whole batches, so batch_size, shuffle, "
+                    "sampler and drop_last cannot be given with it"
                 )
             batch_size = None
         elif batch_size is None and drop_last:
             raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with "
-                "drop_last"
+                "DataLoader: batch_size=None passes samples on one by one, so drop_last has "
+                "nothing to drop; leave it False"
             )
         if sampler is None:
             if is_iterable:
@@ -157,18 +157,18 @@ class DataLoader(Generic[T_co]):
     def multiprocessing_context(self, context: Any) -> None:
         if context is not None and not self.num_workers:
             raise ValueError(
-                "multiprocessing_context can only be used with multi-process loading "
-                f"(num_workers > 0), but got num_workers={self.num_workers}"
+                "DataLoader: multiprocessing_context needs worker processes, num_workers > 0, but "
+                f"got num_workers={self.num_workers}"
             )
         if isinstance(context, str) and context not in multiprocessing.get_all_start_methods():
             raise ValueError(
-                "multiprocessing_context option should specify a valid start method in "
-                f"{multiprocessing.get_all_start_methods()}, but got {context!r}"
+                f"DataLoader: multiprocessing_context={context!r} is no start method here; use one "
+                f"of {multiprocessing.get_all_start_methods()}"
             )
         if context is not None and not (isinstance(context, str) or hasattr(context, "Process")):
             raise TypeError(
-                "multiprocessing_context option should be a valid context object or a string "
-                f"specifying the start method, but got {context!r}"
+                "DataLoader: multiprocessing_context takes the name of a start method or a "
+                f"context of multiprocessing, not {context!r}"
             )
         is_name = context is None or isinstance(context, str)
         self._context = multiprocessing.get_context(context) if is_name else context
@@ -185,8 +185,8 @@ class DataLoader(Generic[T_co]):
         self._announced = None
         if self.pin_memory:
             warnings.warn(
-                "'pin_memory' argument is set as true but no accelerator is found, so memory is "
-                "not pinned.",
+                "DataLoader: pin_memory=True has no effect without an accelerator: memory is not "
+                "pinned.",
                 stacklevel=2,
             )
         if self.num_workers == 0:
@@ -224,15 +224,15 @@ def check_workers(
 ) -> None:
     if num_workers < 0:
         raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            f"multiprocessing, not {num_workers}"
+            f"DataLoader: num_workers counts processes and cannot be negative, got {num_workers}; "
+            "0 loads in this process"
         )
     if timeout < 0:
         raise ValueError(f"timeout option should be non-negative, not {timeout}")
     if num_workers == 0 and prefetch_factor is not None:
         raise ValueError(
-            "prefetch_factor option could only be specified in multiprocessing; let num_workers > "
-            "0 to enable multiprocessing, otherwise set prefetch_factor to None."
+            "DataLoader: prefetch_factor is for worker processes: set num_workers > 0, or leave "
+            "prefetch_factor None"
         )
     if prefetch_factor is not None and prefetch_factor < 1:
         raise ValueError(f"prefetch_factor option should be positive, not {prefetch_factor}")
@@ -243,7 +243,7 @@ def check_workers(
 def check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
     if shuffle not in (False, None):
         raise ValueError(
-            f"DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+            "DataLoader: an IterableDataset determines its own order; expected no shuffle, got "
             f"shuffle={shuffle}"
         )
     for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):

@@ -86,8 +86,8 @@ class StackDataset(Dataset[Any]):
     def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
         if args and kwargs:
             raise ValueError(
-                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like "
-                "input/output, but both types are given."
+                "StackDataset takes datasets by position, for samples that are tuples, or by "
+                "name, for dicts, but not both"
             )
         if not (args or kwargs):
             raise ValueError("At least one dataset should be passed")
@@ -162,7 +162,10 @@ class ConcatDataset(Dataset[T_co]):
         """Which data set has a sample, and where."""
         if index < 0:
             if -index > len(self):
-                raise ValueError("absolute value of index should not exceed dataset length")
+                raise ValueError(
+                    f"index {index} is out of range: the absolute value of a negative index is at "
+                    f"most the length, {len(self)}"
+                )
             index += len(self)
         number = bisect.bisect_right(self.cumulative_sizes, index)
         return number, index - (self.cumulative_sizes[number - 1] if number else 0)
@@ -258,8 +261,8 @@ def random_split(
         counts = list(lengths)  # type: ignore[arg-type]
     if sum(counts) != total:
         raise ValueError(
-            "Sum of input lengths does not equal the length of the input dataset! They sum to "
-            f"{sum(counts)}, and it has {total} samples"
+            f"random_split: the sum of the lengths, {sum(counts)}, does not equal the number of "
+            f"samples, {total}"
         )
     order = randperm.operator(total, generator=generator).tolist()
     ends = itertools.accumulate(counts)
@@ -278,7 +281,7 @@ def from_shares(shares: Sequence[float], total: int) -> list[int]:
     for number, count in enumerate(counts):
         if count == 0:
             warnings.warn(
-                f"Length of split at index {number} is 0. This might result in an empty dataset.",
+                f"Length of split {number} of random_split is 0: it is an empty dataset.",
                 stacklevel=3,
             )
     return counts

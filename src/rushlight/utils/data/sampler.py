@@ -86,8 +86,7 @@ class RandomSampler(Sampler[int]):
             )
         if not (isinstance(self.num_samples, int) and self.num_samples >= 0) or num_samples == 0:
             raise ValueError(
-                "num_samples should be a positive integer value, but got "
-                f"num_samples={self.num_samples}"
+                f"RandomSampler: num_samples must be a positive integer, got {self.num_samples!r}"
             )
 
     @property
@@ -160,7 +159,8 @@ class WeightedRandomSampler(Sampler[int]):
     ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
             raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+                "WeightedRandomSampler: num_samples must be a positive integer, got "
+                f"{num_samples!r}"
             )
         if not isinstance(replacement, bool):
             raise ValueError(
@@ -169,7 +169,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.weights = as_tensor(weights, dtype=dtypes.float64)
         if self.weights.ndim != 1:
             raise ValueError(
-                "weights should be a 1d sequence but given weights have shape "
+                "WeightedRandomSampler: weights must have one dim, got shape "
                 f"{tuple(self.weights.shape)}"
             )
         self.num_samples = num_samples
@@ -207,7 +207,7 @@ class BatchSampler(Sampler[list[int]]):
     ) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+                f"BatchSampler: batch_size must be a positive integer, got {batch_size!r}"
             )
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
