@@ -342,7 +342,12 @@ int tensor_take_view(Tensor *t, Tensor *view, const char *name) {
   Py_INCREF(type);
   Py_DECREF(Py_TYPE(as_object(node.get())));
   Py_SET_TYPE(as_object(node.get()), type);
-  return tape_set_history(t, node.get(), index);
+  // What retain_grad() asked for stays with the former layout: gradients of two shapes do not add up.
+  const bool retains = t->autograd->retains_grad;
+  t->autograd->retains_grad = false;
+  const int status = tape_set_history(t, node.get(), index);
+  t->autograd->retains_grad = retains;
+  return status;
 }
 
 }  // namespace rushlight

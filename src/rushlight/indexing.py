@@ -83,10 +83,29 @@ def consumed(basic: list[Any]) -> int:
     return sum(part is not None for part in basic)
 
 
+def is_subclass(x: Tensor) -> bool:
+    """Is the tensor of a class of its own, neither Tensor nor Parameter?"""
+    from .tensor import Parameter
+
+    return type(x) not in (Tensor, Parameter)
+
+
+def of_subclass(function: Any, x: Tensor, *args: Any) -> Any:
+    """``x[index]`` or a write there, as the tensor's class has it."""
+    from .tensor import as_plain, overridden
+
+    result = overridden(function, f"Tensor.{function.__name__}", (x, *args), {})
+    if result is not NotImplemented:
+        return result
+    return function(_core.alias_as(Tensor, x), *as_plain(args)[1])  # a parameter's class
+
+
 def getitem(x: Tensor, index: Any) -> Tensor:
     """``x[index]`` for an index that holds tensors, lists or bools."""
     if _core.dual_levels() and _core.tangent(x) is not None:
         return _core.registered("dual_getitem")(x, index)
+    if type(x) is not Tensor and is_subclass(x):
+        return of_subclass(Tensor.__getitem__, x, index)
     if contains_traced(index):
         return lifted(x)[index]
     view, indices = split(x, index)
@@ -101,6 +120,9 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     """
     if _core.dual_levels() and (_core.tangent(x), _core.tangent(value)) != (None, None):
         return _core.registered("dual_setitem")(x, index, value)
+    if type(x) is not Tensor and is_subclass(x):
+        of_subclass(Tensor.__setitem__, x, index, value)
+        return
     if contains_traced((index, value)):
         raise RuntimeError(
             "setitem: a function that is transformed (vmap, grad, jvp, ...) cannot change a tensor "

@@ -248,21 +248,29 @@ def plain_arguments(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     Types with ``__torch_function__``, as all subclasses of tensors but parameters, decide
     themselves; NumPy scalars become numbers.
     """
+    result = overridden(operator, operator.name, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    changed, new_args = as_plain(args)
+    changed_too, new_kwargs = as_plain(kwargs)
+    return operator(*new_args, **new_kwargs) if changed or changed_too else NotImplemented
+
+
+def overridden(function: Any, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What the arguments' types make of a call of the function; NotImplemented if none decides."""
     types: list[Any] = []
     find_overloaded((args, tuple(kwargs.values())), types)
     for kind in types:
-        result = kind.__torch_function__(operator, tuple(types), args, kwargs)
+        result = kind.__torch_function__(function, tuple(types), args, kwargs)
         if result is not NotImplemented:
             return result
     if types:
         names = ", ".join(each.__name__ for each in types)
         raise TypeError(
-            f"no implementation found for '{operator.name}': every __torch_function__ of its "
-            f"arguments' types ({names}) returned NotImplemented"
+            f"no implementation found for '{name}': every __torch_function__ of its arguments' "
+            f"types ({names}) returned NotImplemented"
         )
-    changed, new_args = as_plain(args)
-    changed_too, new_kwargs = as_plain(kwargs)
-    return operator(*new_args, **new_kwargs) if changed or changed_too else NotImplemented
+    return NotImplemented
 
 
 def find_overloaded(argument: Any, types: list[Any]) -> None:

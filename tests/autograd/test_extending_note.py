@@ -495,6 +495,39 @@ def test_subclasses_stay_what_they_are(torch):
     assert type(torch.add(Sub([0]), Lower([1]))) is Lower
     with pytest.raises(TypeError):
         torch.add(Sub([0]), Other([1]))
+    x = Sub([[1.0, 2.0], [3.0, 4.0]])
+    results = (x[0], x[0, 1], x[x > 1], x[[0]], x.view(-1), x.T, 1 - x, x.max(0)[0], x.split(1)[1])
+    assert {type(each) for each in results} == {Sub}
+    assert x.add_(1) is x
+    x[0] = 5
+    x[[1]] = torch.zeros(2)
+    assert x.tolist() == [[5.0, 5.0], [0.0, 0.0]]
+
+
+def test_parameters_of_an_own_class_compute_plain_tensors(torch):
+    class Own(torch.nn.Parameter):
+        pass
+
+    x = Own(torch.ones(2, 2))
+    assert type(x) is Own
+    assert {type(each) for each in (x * 2, x[0], x[[0]], x.sum())} == {torch.Tensor}
+    with torch.no_grad():
+        x[0] = 3
+        x[[1]] = 4.0
+    (x * x)[0].sum().backward()
+    assert x.grad.tolist() == [[6.0, 6.0], [0.0, 0.0]]
+
+
+def test_gradients_through_subclasses(torch):
+    class Sub(torch.Tensor):
+        pass
+
+    x = torch.ones(2, 2).as_subclass(Sub).requires_grad_()
+    y = x * 2
+    y[0].mul_(3)
+    (y[1] * y[0]).sum().backward()
+    assert type(y) is Sub and type(y[0]) is Sub
+    assert x.grad.tolist() == [[12.0, 12.0], [12.0, 12.0]]
 
 
 def test_subclasses_see_functions_and_methods(torch):

@@ -337,3 +337,14 @@ def test_copies_of_tensors_are_no_views(torch):
     assert not copy.deepcopy(tensor).is_inference()
     with pytest.raises(RuntimeError, match="inference tensor outside InferenceMode"):
         tensor.resize_(4)
+
+
+@pytest.mark.parametrize("change", ["unsqueeze_", "t_"])
+def test_retained_gradients_have_the_layout_in_which_they_were_asked_for(torch, change):
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    getattr(y, change)(*[0] * (change == "unsqueeze_"))
+    y.backward(torch.ones_like(y))
+    assert y.grad.tolist() == [[2.0] * 3] * 2
