@@ -208,10 +208,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs each output of a layer has, and how many outputs each input."""
     if tensor.ndim < 2:
-        raise ValueError(
-            f"Fan in and fan out can not be computed from {tensor.ndim} dimensions; tensor "
-            "must have at least 2"
-        )
+        raise ValueError(f"Fan in and fan out need at least 2 dimensions, not {tensor.ndim}")
     receptive_field = math.prod(tensor.shape[2:])
     return tensor.size(1) * receptive_field, tensor.size(0) * receptive_field
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy
 
 from .. import dtypes
-from ..layout import numel, reduced_dims
+from ..layout import reduced_dims
 from ..promotion import scalar_type_name
 from . import build
+from .checks import require_elements
 from .host_kinds import HostOver
 from .kinds import Elementwise, boolean, integers
 from .record import NONE, Dim, Tensor, composite, primitive
@@ -151,11 +152,8 @@ def hash_tensor(input: Tensor, dim: Dim = None, *, keepdim: bool = False, mode: 
             f"\"xor_sum_cpu\" not implemented for '{scalar_type_name(input.dtype)}'"
         )
     dims = reduced_dims(dim, input.ndim)
-    if dim is None and numel(tuple(input.shape)) == 0:
-        raise RuntimeError(
-            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify "
-            "the reduction dim with the 'dim' argument."
-        )
+    if dim is None:
+        require_elements("hash_tensor", input)
     for each in dims:
         if input.shape[each] == 0:
             raise IndexError(f"hash_tensor: Expected reduction dim {each} to have non-zero size.")

@@ -7,6 +7,7 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.trace import Traced
+from ..layout import numel
 
 
 def _listed(words: Any) -> str:
@@ -58,6 +59,15 @@ def require_square(name: str, x: Traced) -> None:
     if x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
             f"{name}: input must hold square matrices, but they are {x.shape[-2]} by {x.shape[-1]}"
+        )
+
+
+def require_elements(name: str, input: Traced, error: type[Exception] = RuntimeError) -> None:
+    """The error unless the tensor has elements, of which a reduction over all dims has need."""
+    if numel(input.shape) == 0:
+        raise error(
+            f"{name}(): Expected reduction dim for input without elements; give dim=, a dimension "
+            "that is not empty"
         )
 
 

@@ -39,8 +39,8 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0):
         )
     if bias.shape[0] != weight.shape[2]:
         raise RuntimeError(
-            f"conv_tbc: Bias size must equal dim 2 in the weight tensor (output channels), "
-            f"{weight.shape[2]}, but it is {bias.shape[0]}"
+            f"conv_tbc: bias must have {weight.shape[2]} elements, one per output channel of "
+            f"weight, not {bias.shape[0]}"
         )
     lines, taps = build.permute(input, (1, 2, 0)), build.permute(weight, (2, 1, 0))
     return build.permute(conv1d(lines, taps, bias, padding=pad), (2, 0, 1))

@@ -21,26 +21,26 @@ def _check(
     name = "embedding_bag"
     if sample_weights is not None and tuple(sample_weights.shape) != tuple(input.shape):
         raise ValueError(
-            f"{name}: If per_sample_weights ({list(sample_weights.shape)}) is not None, then it "
-            f"must have the same shape as the input ({list(input.shape)})"
+            f"{name}: per_sample_weights must have the shape of input, {list(input.shape)}, "
+            f"not {list(sample_weights.shape)}"
         )
     if weight.ndim != 2:
         raise ValueError(f"{name}: weight has to be a 2D Tensor, but it has {weight.ndim} dims")
     if input.ndim not in (1, 2):
-        raise ValueError(f"{name}: input has to be 1D or 2D Tensor, but it has {input.ndim} dims")
+        raise ValueError(f"{name}: input must be 1D or 2D, not {input.ndim}D")
     if input.ndim == 2 and offsets is not None:
         raise ValueError(
-            f"{name}: if input is 2D, then offsets has to be None, as each row is a bag"
+            f"{name}: offsets must be None where input is 2D, since each of its rows is a bag"
         )
     if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
         raise ValueError(f"{name}: offsets has to be a 1D Tensor, as input is 1D")
     if mode not in ("sum", "mean", "max"):
-        raise ValueError(f"{name}: mode has to be one of sum, mean or max, not {mode!r}")
+        raise ValueError(f"{name}: mode must be 'sum', 'mean' or 'max', not {mode!r}")
     if mode == "max" and by_frequency:
-        raise ValueError(f"{name}: max mode does not support scaling the gradient by the frequency")
+        raise ValueError(f"{name}: mode='max' does not support scale_grad_by_freq")
     if sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            f"{name}: per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
+            f"{name}: per_sample_weights goes with mode='sum' only, not mode='{mode}'"
         )
     _check_dtypes(input, weight, offsets, sample_weights)
 
@@ -69,8 +69,7 @@ def _bags_of(offsets: Traced, count: Any, bags: Any) -> Traced:
         first,
         0,
         0,
-        "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to "
-        "start from position 0",
+        "embedding_bag: offsets[0] must be 0, so that the first bag starts where input does",
     )
     outside = require_range(
         build.convert((offsets < 0) | (offsets > count), build.INT64),

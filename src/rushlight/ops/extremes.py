@@ -13,6 +13,7 @@ from ..layout import normalize_dim, numel, reduced_dims
 from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import computed_dtype, elementwise
+from .checks import require_elements
 from .kinds import Elementwise, Reduction, floating, integers, real
 from .record import NONE, Dim, Selector, Tensor, composite, op, primitive
 from .reductions import finish_dims, keep_dims
@@ -263,11 +264,8 @@ def _check_real(input: Traced, name: str) -> None:
 def _amax(input: Traced, dim: Any, keepdim: bool, name: str) -> Traced:
     _check_real(input, name)
     dims = reduced_dims(dim, input.ndim)
-    if (dim is None or dim == ()) and numel(input.shape) == 0:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim for input without elements; give dim=, a "
-            "dimension that is not empty"
-        )
+    if dim is None or dim == ():
+        require_elements(name, input)
     _check_not_empty(input, dims, name)
     reduction = amax_primitive if name in ("amax", "max") else amin_primitive
     return finish_dims(reduction.apply(input, dims=dims), dims, keepdim)
@@ -357,11 +355,7 @@ def _arg(input: Traced, dim: int | None, keepdim: bool, name: str) -> Traced:
     record = argmax_primitive if name == "argmax" else argmin_primitive
     rank = input.ndim
     if dim is None:
-        if numel(input.shape) == 0:
-            raise IndexError(
-                f"{name}(): Expected reduction dim for input without elements; give dim=, a "
-                "dimension that is not empty"
-            )
+        require_elements(name, input, IndexError)
         flat = build.reshape(input, (numel(input.shape),))
         return build.reshape(record.apply(_orderable(flat), dim=0), (1,) * rank if keepdim else ())
     dim = normalize_dim(dim, rank)

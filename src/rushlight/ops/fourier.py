@@ -186,8 +186,8 @@ def _dims_and_sizes(
             raise RuntimeError(f"{name}: FFT dims must be unique, but they are {dim}")
         if sizes is not None and len(sizes) != len(dims):
             raise RuntimeError(
-                f"{name}: When given, dim and shape arguments must have the same length, but they "
-                f"have {len(dims)} and {len(sizes)}"
+                f"{name}: dim and the sizes must have the same length, not {len(dims)} and "
+                f"{len(sizes)}"
             )
     elif sizes is not None and len(sizes) > input.ndim:
         raise RuntimeError(

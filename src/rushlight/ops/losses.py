@@ -80,10 +80,9 @@ def l1_loss(
 def difference_of(input: Traced, target: Traced, name: str) -> Traced:
     if len(input.shape) != len(target.shape) or tuple(input.shape) != tuple(target.shape):
         warn_user(
-            f"Using a target size ({list(target.shape)}) that is different to the input size "
-            f"({list(input.shape)}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the "
-            "same size.",
+            f"Using a target size of {list(target.shape)} with an input size of "
+            f"{list(input.shape)}: they are broadcast, which is seldom meant; give both one "
+            "shape",
         )
     broadcast_shapes([input.shape, target.shape], name)
     return input - target
@@ -114,9 +113,8 @@ def _check_classes(input: Traced, target: Traced, weight: Any, name: str) -> Non
         )
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != input.shape[dim]):
         raise RuntimeError(
-            f"{name}: weight tensor should be defined either for all {input.shape[dim]} classes "
-            "or no classes but got weight "
-            f"tensor of shape: {list(weight.shape)}"
+            f"{name}: weight must be a vector with a value for each of the {input.shape[dim]} "
+            f"classes, but its shape is {list(weight.shape)}"
         )
     if weight is not None and weight.dtype is not input.dtype:
         raise RuntimeError(
@@ -281,9 +279,8 @@ def _probability_loss(
         log_probabilities.shape
     ):
         raise RuntimeError(
-            "cross_entropy: Expected floating point type for target with class probabilities to "
-            "have the input's shape "
-            f"{list(log_probabilities.shape)}, got {list(target.shape)}"
+            "cross_entropy: a target of class probabilities must have the shape of input, "
+            f"{list(log_probabilities.shape)}, not {list(target.shape)}"
         )
     dim = _class_dim(log_probabilities)
     target = build.widened(target)

@@ -30,8 +30,8 @@ def _broadcast(mask: Traced, input: Traced, name: str) -> Traced:
     """The mask as bools in the input's shape."""
     if mask.ndim > input.ndim:
         raise IndexError(
-            f"masked.{name}: expected broadcastable mask (got mask dimensionality higher than of "
-            f"the input: {list(mask.shape)} for {list(input.shape)})"
+            f"masked.{name}: mask must be broadcastable to input, but has shape "
+            f"{list(mask.shape)}, more dimensions than {list(input.shape)}"
         )
     mask = build.convert(mask, dtypes.bool)
     return build.expand(mask, expanded_shape(mask, input.shape, f"masked.{name}"))
@@ -186,10 +186,7 @@ def masked_mean(
     """The mean of the elements over dims where the mask is true."""
     target = dtype or input.dtype
     if not target.is_differentiable:
-        raise ValueError(
-            "masked.mean(): Could not infer output dtype. The dtype must be either a floating "
-            f"point or complex dtype. Got: {target}"
-        )
+        raise ValueError(f"masked.mean(): dtype must be floating point or complex, not {target}")
     dims = reduced_dims(dim, input.ndim)
     total = _sum(_filled(input, mask, 0, "mean"), dims, target)
     return finish_dims(total / _counts(input, dims, mask, "mean"), dims, bool(keepdim))
@@ -215,7 +212,8 @@ def masked_median(
     if is_float:
         return found
     message = (
-        "masked.median expects no fully masked out rows if dtype is not floating point, but one is"
+        "masked.median: a row of integers that is masked out whole has no median; use a "
+        "floating point input"
     )
     found = require_range(found, -_INF, _INF, message, ValueError)
     return build.convert(found, dtype or input.dtype)
@@ -249,7 +247,7 @@ def _variance(
 ) -> Traced:
     unbiased, correction = options
     if unbiased is not None and correction is not None:
-        raise AssertionError(f"masked.{name}: Only one of unbiased and correction may be given")
+        raise AssertionError(f"masked.{name}: give unbiased or correction, but not both")
     if correction is None:
         correction = 0.0 if unbiased is False else 1.0
     if dtype is None:

@@ -22,19 +22,16 @@ def _steps(name: str, n_fft: int, hop_length: Any, win_length: Any, window: Any)
     if hop <= 0:
         raise RuntimeError(f"{name}: expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
-        raise RuntimeError(
-            f"{name}: expected 0 < win_length <= n_fft, but got win_length={length} and "
-            f"n_fft={n_fft}"
-        )
+        raise RuntimeError(f"{name}: win_length must be from 1 to n_fft={n_fft}, not {length}")
     if window is None:
         warn_user(
-            f"{name}: a window was not provided. A rectangular window will be applied; give "
-            "window= to reduce spectral leakage.",
+            f"{name}: no window is given, so a rectangular one is taken; give window= to "
+            "reduce spectral leakage",
         )
     elif window.ndim != 1 or window.shape[0] != length:
         raise RuntimeError(
-            f"{name}: expected a 1D window tensor of size equal to win_length={length}, but got "
-            f"window with size {list(window.shape)}"
+            f"{name}: window must be a vector of win_length={length} elements, but its shape "
+            f"is {list(window.shape)}"
         )
     return hop, length
 
@@ -75,7 +72,7 @@ def _check_signal(input: Traced, center: bool, align: Any) -> None:
             f"stft: expected a 1D or 2D tensor, but got one of shape {list(input.shape)}"
         )
     if center and align is not None:
-        raise RuntimeError("stft: align_to_window should only be set when center = false")
+        raise RuntimeError("stft: align_to_window goes with center=False only")
 
 
 def _complex_result(input: Traced, window: Any, return_complex: bool | None) -> bool:
@@ -88,10 +85,7 @@ def _complex_result(input: Traced, window: Any, return_complex: bool | None) -> 
         return return_complex
     if input.dtype.is_complex or (window is not None and window.dtype.is_complex):
         return True
-    raise RuntimeError(
-        "stft requires the return_complex parameter be given for real inputs; give "
-        "return_complex=True"
-    )
+    raise RuntimeError("stft: real inputs need return_complex=True")
 
 
 def _stft_samples() -> Samples:
@@ -156,7 +150,7 @@ def stft(
     real = not x.dtype.is_complex and (window is None or not window.dtype.is_complex)
     onesided = real if onesided is None else onesided
     if onesided and not real:
-        raise RuntimeError("stft: Cannot have onesided output if window or input is complex")
+        raise RuntimeError("stft: onesided=True needs a real input and window; give onesided=False")
     frames = _framed(x, (x.shape[1] - n_fft) // hop + 1, hop, n_fft)
     if window is not None or length < n_fft:
         frames = frames * _whole_window(window, length, n_fft, x.dtype.to_real())
@@ -175,11 +169,11 @@ def stft(
 def _check_spectra(input: Traced, n_fft: int, hop: int, length: int, onesided: bool) -> None:
     if not input.dtype.is_complex:
         raise RuntimeError(
-            "istft requires a complex-valued input tensor matching the output from stft with "
-            f"return_complex=True, not {input.dtype}"
+            "istft: input must be complex, as stft returns it with return_complex=True, not "
+            f"{input.dtype}"
         )
     if input.ndim not in (2, 3):
-        raise RuntimeError(f"istft: expected a tensor with 2 or 3 dimensions, but got {input.ndim}")
+        raise RuntimeError(f"istft: input must have 2 or 3 dimensions, not {input.ndim}")
     if any(size == 0 for size in input.shape):
         raise RuntimeError("istft: input tensor cannot be empty.")
     expected = n_fft // 2 + 1 if onesided else n_fft
@@ -230,7 +224,9 @@ def istft(
     if onesided is None:
         onesided = input.ndim >= 2 and not input.shape[-2] == n_fft
     if return_complex and onesided:
-        raise RuntimeError("istft: Cannot have onesided output if window or input is complex")
+        raise RuntimeError(
+            "istft: onesided=True gives real results; give onesided=False or return_complex=False"
+        )
     if complex_window and not return_complex:
         raise RuntimeError("istft: Complex windows are incompatible with return_complex=False")
     _check_spectra(input, n_fft, hop, width, onesided)

@@ -168,7 +168,7 @@ class _Conv(_ConvNd):
         dilation: the distance of neighbouring kernel elements in the input.
         groups: into how many parts the channels are divided that do not mix.
         bias: whether there is a bias.
-        padding_mode: with what: ``"circular"``, ``"reflect"``, ``"replicate"`` or ``"zeros"``.
+        padding_mode: with what: ``"circular"``, ``"replicate"``, ``"reflect"`` or ``"zeros"``.
         device: where the parameters are.
         dtype: their dtype.
 

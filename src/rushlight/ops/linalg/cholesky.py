@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from ...graph.trace import Traced
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
@@ -24,7 +25,6 @@ from .matrices import (
     info_shape,
     matrix_calls,
     require_matrices,
-    require_same_dtype,
     require_square,
     same_batch,
 )
@@ -65,8 +65,8 @@ def _factor_arrays(A: Any, name: str | None) -> Any:
             info,
             name,
             lambda order: (
-                "The factorization could not be completed because the input is not "
-                f"positive-definite (the leading minor of order {order} is not positive-definite)."
+                f"input is not positive-definite: its leading minor of order {order} is not "
+                "positive"
             ),
         )
     return L, info
@@ -179,8 +179,8 @@ def _check_diagonal(L: Any) -> Any:
     zeros = numpy.argwhere(numpy.diagonal(L, axis1=-2, axis2=-1) == 0)
     if len(zeros):
         raise LinAlgError(
-            f"cholesky_inverse: The diagonal element {zeros[0][-1] + 1} is zero, the inversion "
-            "could not be completed because the input matrix is singular."
+            f"cholesky_inverse: the diagonal element {zeros[0][-1] + 1} is zero, so the matrix "
+            "is singular and has no inverse"
         )
     return L
 
@@ -226,7 +226,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
     name = "cholesky_solve"
     require_matrices(name, input, kernel="cholesky_solve")
     require_square(name, input2, kernel="cholesky_solve")
-    require_same_dtype(name, input, input2, "b and L")
+    require_same_dtype(name, input=input, input2=input2)
     check_equation(name, input2, input, True)
     B, factor = same_batch(name, input, input2)
     lower = adjoint(factor) if upper else factor

@@ -14,6 +14,7 @@ import numpy
 from ...graph.trace import Traced
 from ...promotion import scalar_type_name
 from .. import build
+from ..checks import require_square
 from ..complex import real_part
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
@@ -119,24 +120,11 @@ def values_of(A: Traced, uplo: str) -> Traced:
     return hermitian_values_primitive.apply(A, uplo=uplo)
 
 
-def _require_square(name: str, A: Traced) -> None:
-    if A.ndim < 2:
-        raise RuntimeError(
-            f"{name}: The input tensor A must have at least 2 dimensions, but has shape "
-            f"{list(A.shape)}"
-        )
-    if A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {A.shape[-2]} by "
-            f"{A.shape[-1]} matrices"
-        )
-
-
 def _checked_hermitian(A: Traced, uplo: str) -> str:
     """The triangle to read."""
     if uplo not in ("L", "U", "l", "u"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
-    _require_square("linalg.eigh", A)
+        raise RuntimeError(f"linalg.eigh: UPLO must be 'L' or 'U', not {uplo}")
+    require_square("linalg.eigh", A)
     if not A.dtype.is_differentiable:
         raise NotImplementedError(
             f"\"linalg_eigh_cpu\" not implemented for '{scalar_type_name(A.dtype)}'"
@@ -265,7 +253,7 @@ def general_values_primitive(A):
 
 
 def _require_general(name: str, A: Traced) -> None:
-    _require_square(name, A)
+    require_square(name, A)
     require_precision(name, A.dtype, "linalg_eig_out_cpu")
 
 

@@ -42,8 +42,8 @@ def invariant_under_phases(x, turn, message):
 def require_invariance(x: Traced, turn: Traced, name: str, what: str) -> Traced:
     """x itself; RuntimeError if a loss depends on the phases of vectors."""
     message = (
-        f"{name}: The {what} in the complex case are specified up to multiplication by e^{{i phi}}."
-        " The specified loss function depends on phi, so it has no gradient; use a loss that is "
-        "the same for all phi, such as one of absolute values or projectors"
+        f"{name}: {what} of complex matrices are defined up to multiplication by e^{{i phi}} only, "
+        "and this loss varies with phi, so it has no gradient; use a loss that is the same for all "
+        "phi, such as one of absolute values or projectors"
     )
     return invariant_under_phases.apply(x, op.detach(turn), message=message)

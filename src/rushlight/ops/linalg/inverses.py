@@ -14,6 +14,7 @@ from ...graph.symbols import same_shape
 from ...graph.trace import Traced
 from ...layout import numel
 from .. import build
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Dim, Tensor, composite, op, primitive
@@ -25,7 +26,6 @@ from .matrices import (
     column,
     info_shape,
     matrix_calls,
-    require_same_dtype,
     require_square,
     same_batch,
     transposed,
@@ -54,7 +54,7 @@ def _solve_arrays(A: Any, B: Any, name: str | None) -> Any:
         X, info = _solve_with_zero_pivots(A, B)
     if name is not None:
         require_success(
-            info, name, lambda place: "The solver failed because the input matrix is singular."
+            info, name, lambda place: "the matrix is singular, so no single solution exists"
         )
     return X, info
 
@@ -69,8 +69,8 @@ def _inverse_arrays(A: Any, name: str | None) -> Any:
             info,
             name,
             lambda place: (
-                f"The diagonal element {place} is zero, the inversion could not be completed "
-                "because the input matrix is singular."
+                f"the diagonal element {place} is zero, so the matrix is singular and has no "
+                "inverse"
             ),
         )
     return X, info
@@ -148,9 +148,8 @@ def check_equation(name: str, A: Traced, B: Traced, left: bool) -> None:
     size, other = A.shape[-1], B.shape[-2] if left else B.shape[-1]
     if size != other:
         raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and "
-            f"{B.shape[-2]}x{B.shape[-1]})"
+            f"{name}: {'AX = B' if left else 'XA = B'} needs matrices that can be multiplied, "
+            f"but A is {A.shape[-2]}x{A.shape[-1]} and B {B.shape[-2]}x{B.shape[-1]}"
         )
 
 
@@ -166,14 +165,13 @@ def _of_batch(info: Traced, batch: tuple[Any, ...]) -> Traced:
 
 def _solve(name: str, A: Traced, B: Traced, left: bool, required: bool) -> tuple[Traced, Traced]:
     require_square(name, A)
-    require_same_dtype(name, A, B)
+    require_same_dtype(name, A=A, B=B)
     if not B.ndim:
         raise RuntimeError(f"{name}: B must have at least 1 dimension, but is a number")
     vectors = is_vector_batch(A, B)
     if vectors and not left:
         raise RuntimeError(
-            f"{name}: Vector broadcasting of the left hand side is not supported for left=False; "
-            "give B as a matrix"
+            f"{name}: a vector B is not broadcast where left=False; give B as a matrix"
         )
     B = column(B) if vectors else B
     check_equation(name, A, B, left)

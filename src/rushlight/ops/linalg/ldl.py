@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 from ... import dtypes
-from ...graph.symbols import same_shape
 from .. import build
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..record import Tensor, composite, primitive
 from ..results import named
@@ -20,7 +20,7 @@ from .matrices import (
     info_shape,
     matrix_calls,
     require_matrices,
-    require_same_dtype,
+    require_pivots,
     require_square,
     same_batch,
 )
@@ -212,12 +212,8 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
             f"{name}: Expected pivots to be integers, not {pivots.dtype}; pass those that "
             "ldl_factor returned"
         )
-    if not same_shape(pivots.shape, LD.shape[:-1]):
-        raise RuntimeError(
-            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots of "
-            f"shape {list(pivots.shape)} and LD of shape {list(LD.shape)}"
-        )
-    require_same_dtype(name, LD, B, "LD and B")
+    require_pivots(name, pivots, LD)
+    require_same_dtype(name, LD=LD, B=B)
     check_equation(name, LD, B, True)
     LD, B = same_batch(name, LD, B)
     places = build.convert(build.expand(pivots, LD.shape[:-1]), INFO)

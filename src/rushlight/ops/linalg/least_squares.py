@@ -11,6 +11,7 @@ import numpy
 
 from ... import dtypes
 from ...limits import finfo
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Operand, Tensor, composite, op, primitive
@@ -67,8 +68,8 @@ def _by_full_rank(A: Any, B: Any, X: Any) -> None:
         info,
         _NAME,
         lambda code: (
-            "The least squares solution could not be computed because the input matrix does not "
-            f"have full rank (error code: {code}); use the driver gelsy, gelsd or gelss"
+            f"A lacks full rank (error code: {code}), which the driver gels needs; use the "
+            "driver gelsy, gelsd or gelss"
         ),
     )
 
@@ -145,11 +146,7 @@ def _check(A: Any, B: Any, driver: str) -> bool:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions, not {A.ndim}")
     if B.ndim < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension, but is a number")
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"{name}: Expected input and other to have the same dtype, but got {A.dtype} and "
-            f"{B.dtype}"
-        )
+    require_same_dtype(name, input=A, other=B)
     if B.ndim not in (A.ndim, A.ndim - 1):
         raise RuntimeError(
             f"{name}: other must have as many dimensions as input or one less, but they have "

@@ -1,7 +1,6 @@
 """Decompositions of matrices of low rank by random projections.
 
-Halko, Martinsson and Tropp, Finding structure with randomness: probabilistic algorithms for
-constructing approximate matrix decompositions, SIAM Review 53, 2011, algorithms 4.4 and 5.1.
+Halko, Martinsson and Tropp, SIAM Review 53, 2011 (arXiv:0909.4061), algorithms 4.4 and 5.1.
 """
 
 from __future__ import annotations

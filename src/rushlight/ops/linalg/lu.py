@@ -15,6 +15,7 @@ from ... import dtypes
 from ...graph.symbols import same_shape
 from ...graph.trace import Traced
 from .. import build
+from ..checks import require_same_dtype, require_square
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import NONE, Tensor, composite, op, primitive
@@ -27,7 +28,7 @@ from .matrices import (
     info_shape,
     matrix_calls,
     require_matrices,
-    require_same_dtype,
+    require_pivots,
     same_batch,
     smaller,
 )
@@ -176,8 +177,8 @@ def _without_zero_pivots(LU: Any, info: Any, name: str) -> Any:
         info,
         name,
         lambda place: (
-            f"U[{place},{place}] is zero and using it on lu_solve would result in a division by "
-            "zero; linalg.lu and linalg.lu_factor_ex give the factors all the same"
+            f"U[{place},{place}] is zero, so that lu_solve would divide by it; linalg.lu and "
+            "linalg.lu_factor_ex give the factors all the same"
         ),
         RuntimeError,
     )
@@ -204,7 +205,7 @@ def _factored(name: str, A: Traced, pivot: bool) -> tuple[Traced, Traced, Traced
         raise NotImplementedError(f'{name}: "lu_cpu" not implemented for {A.dtype}')
     require_matrices(name, A, kernel="lu_cpu")
     if not pivot:
-        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+        raise RuntimeError(f"{name}: pivot=False is not implemented on the CPU")
     LU, pivots, info = factor_primitive.apply(A)
     return LU, pivots, info
 
@@ -342,20 +343,14 @@ def _solve(LU: Traced, pivots: Traced, B: Traced, adjoined: bool) -> Traced:
 
 
 def _solved(name: str, LU: Traced, pivots: Traced, B: Traced, left: bool, adjoined: bool) -> Traced:
-    require_matrices(name, LU, B)
-    require_same_dtype(name, LU, B, "LU and B")
-    if LU.shape[-1] != LU.shape[-2]:
-        raise RuntimeError(
-            f"{name}: LU must be batches of square matrices, but they are {LU.shape[-2]} by "
-            f"{LU.shape[-1]} matrices"
-        )
+    require_square(name, LU)
+    require_matrices(name, B)
+    require_same_dtype(name, LU=LU, B=B)
     if pivots.dtype is not dtypes.int32:
-        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
-    if not same_shape(pivots.shape, LU.shape[:-1]):
         raise RuntimeError(
-            f"{name}: Number of pivots per batch should be same as the dimension of the matrix: "
-            f"LU has shape {list(LU.shape)} and pivots {list(pivots.shape)}"
+            f"{name}: pivots must be int32, not {pivots.dtype}; pass those that lu_factor returned"
         )
+    require_pivots(name, pivots, LU)
     check_equation(name, LU, B, left)
     LU, B = same_batch(name, LU, B)
     pivots = build.expand(pivots, LU.shape[:-1])

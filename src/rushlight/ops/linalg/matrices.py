@@ -10,7 +10,7 @@ from ...graph.symbols import same_shape
 from ...graph.trace import Traced
 from ...layout import broadcast_shapes
 from ...promotion import scalar_type_name
-from .. import build
+from .. import build, checks
 from ..linear_algebra import adjoint
 from ..record import op
 from ..samples import Samples, calls, only
@@ -30,21 +30,13 @@ def require_matrices(name: str, *tensors: Traced, kernel: str | None = None) -> 
     kernel: half precision is a NotImplementedError that says so.
     """
     for x in tensors:
-        if x.ndim < 2:
-            raise RuntimeError(
-                f"{name}: The input tensor must have at least 2 dimensions, but has shape "
-                f"{list(x.shape)}"
-            )
+        checks.require_matrices(name, x)
         require_precision(name, x.dtype, kernel)
 
 
 def require_precision(name: str, dtype: DType, kernel: str | None = None) -> None:
     """RuntimeError unless LAPACK has this dtype."""
-    if not dtype.is_differentiable:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{scalar_type_name(dtype)}"
-        )
+    checks.require_differentiable(name, dtype)
     if dtype not in _PRECISE:
         if kernel is not None:
             raise NotImplementedError(
@@ -59,21 +51,16 @@ def require_precision(name: str, dtype: DType, kernel: str | None = None) -> Non
 def require_square(name: str, *tensors: Traced, kernel: str | None = None) -> None:
     """As ``require_matrices``, and the matrices must be square."""
     for x in tensors:
-        if x.ndim >= 2 and x.shape[-1] != x.shape[-2]:
-            raise RuntimeError(
-                f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
-                f"{x.shape[-1]} matrices"
-            )
+        checks.require_square(name, x)
         require_matrices(name, x, kernel=kernel)
 
 
-def require_same_dtype(name: str, a: Traced, b: Traced, labels: str = "A and B") -> None:
-    """RuntimeError unless both have one dtype."""
-    if a.dtype is not b.dtype:
-        first, second = labels.split(" and ")
+def require_pivots(name: str, pivots: Traced, factor: Traced) -> None:
+    """RuntimeError unless there is a pivot for each row of the factor."""
+    if not same_shape(pivots.shape, factor.shape[:-1]):
         raise RuntimeError(
-            f"{name}: Expected {labels} to have the same dtype, but found {first} of type "
-            f"{scalar_type_name(a.dtype)} and {second} of type {scalar_type_name(b.dtype)} instead"
+            f"{name}: pivots must have the shape {list(factor.shape[:-1])}, one for each "
+            f"row of the matrices, not {list(pivots.shape)}"
         )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 
 from ...graph.trace import Traced
-from ...promotion import scalar_type_name
 from .. import build
+from ..checks import require_differentiable
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
@@ -110,11 +110,7 @@ def _matrix_exp(A: Traced) -> Traced:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but has shape {list(A.shape)}"
         )
-    if not A.dtype.is_differentiable:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{scalar_type_name(A.dtype)}"
-        )
+    require_differentiable(name, A.dtype)
     return exponential.apply(A)
 
 

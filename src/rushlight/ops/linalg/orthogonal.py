@@ -18,6 +18,7 @@ import numpy
 from ...graph.symbols import same_shape
 from ...graph.trace import Traced
 from .. import build
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
@@ -29,7 +30,6 @@ from .matrices import (
     identity,
     matrix_calls,
     require_matrices,
-    require_same_dtype,
     smaller,
 )
 from .refusals import no_jvp, no_vjp
@@ -81,7 +81,7 @@ def tall_qr(A):
 
 
 _COMPLETE = (
-    "The QR decomposition is not differentiable when mode='complete' and nrows > ncols; use "
+    "linalg.qr: not differentiable when mode='complete' and rows outnumber columns; use "
     "mode='reduced'"
 )
 
@@ -102,10 +102,7 @@ def complete_qr(A):
     """Square Q and R of A's shape with A = Q @ R."""
 
 
-_R_ONLY = (
-    "The derivative of linalg.qr depends on Q, which is not computed when mode='r'; use "
-    "linalg.qr(A, mode='reduced') to differentiate through linalg.qr"
-)
+_R_ONLY = "linalg.qr: mode='r' leaves out Q, which the gradient needs; use mode='reduced'"
 
 
 @primitive(
@@ -167,10 +164,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced"):
     if mode == "r":
         return _QR(build.full((0,), 0, A.dtype), qr_triangle.apply(A))
     if mode not in ("reduced", "complete"):
-        raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
-            "or 'complete'"
-        )
+        raise RuntimeError(f"linalg.qr: mode must be 'reduced', 'complete' or 'r', not '{mode}'")
     return _QR(*qr_of(A, mode == "complete"))
 
 
@@ -231,7 +225,7 @@ def geqrf(input: Tensor):
 
 def _require_reflections(name: str, A: Traced, tau: Traced) -> None:
     require_matrices(name, A, kernel=name)
-    require_same_dtype(name, A, tau, "input and tau")
+    require_same_dtype(name, input=A, tau=tau)
     if A.shape[-2] < A.shape[-1]:
         raise RuntimeError(
             f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1], but input "
@@ -315,8 +309,8 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     name = "ormqr"
     require_matrices(name, other, kernel=name)
     require_matrices(name, input, kernel=name)
-    require_same_dtype(name, input, other, "input and other")
-    require_same_dtype(name, input, tau, "input and tau")
+    require_same_dtype(name, input=input, other=other)
+    require_same_dtype(name, input=input, tau=tau)
     size = other.shape[-2] if left else other.shape[-1]
     if tau.ndim != input.ndim - 1 or tau.shape[-1] > smaller(size, input.shape[-1]):
         raise RuntimeError(

@@ -28,8 +28,8 @@ def _check(A: Traced, B: Traced | None, count: int) -> None:
         raise ValueError(f"lobpcg: the number of eigenvalues must be at least 1, not {count}")
     if A.shape[-1] < 3 * count:
         raise ValueError(
-            f"LOBPCG algorithm is not applicable when the number of A rows (={A.shape[-1]}) is "
-            f"smaller than 3 x the number of requested eigenpairs (={count}); use linalg.eigh"
+            f"lobpcg: {count} eigenpairs need a matrix of at least {3 * count} rows, not "
+            f"{A.shape[-1]}; use linalg.eigh"
         )
 
 

@@ -250,8 +250,7 @@ def cond(A: Tensor, p: Selector = None):
         >>> rushlight.linalg.cond(rushlight.tensor([[2.0, 0.0], [0.0, 0.5]]))
         tensor(4.)
     """
-    if A.ndim < 2:
-        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    require_matrices("linalg.cond", A)
     if p is None or (p in (2, -2) and not isinstance(p, str)):
         S = svdvals_of(A)
         if S.shape[-1] == 0:

@@ -37,10 +37,7 @@ from .matrices import (
 def decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
     """U, S and V.mH, or S alone; NaN for matrices with infinities."""
     if numpy.isnan(A).any():
-        raise LinAlgError(
-            f"{name}: The algorithm failed to converge because the input matrix contained "
-            "non-finite values; look for NaN in it"
-        )
+        raise LinAlgError(f"{name}: failed to converge, as the matrix contains NaN")
     finite = are_finite(A)
     safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
     try:
@@ -213,8 +210,7 @@ _VALUE_SAMPLES = matrix_calls(
 def _require_driver(driver: str | None) -> None:
     if driver is not None:
         raise RuntimeError(
-            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
-            "backend; leave it out"
+            "linalg.svd: driver= chooses among algorithms of CUDA; leave it out on the CPU"
         )
 
 

@@ -12,6 +12,7 @@ import numpy
 
 from ...graph.trace import Traced
 from .. import build
+from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
@@ -22,7 +23,6 @@ from .inverses import check_equation
 from .matrices import (
     matrix_calls,
     require_matrices,
-    require_same_dtype,
     require_square,
     same_batch,
     transposed,
@@ -124,7 +124,7 @@ def solve_triangular(
     name = "linalg.solve_triangular"
     require_square(name, A)
     require_matrices(name, B)
-    require_same_dtype(name, A, B)
+    require_same_dtype(name, A=A, B=B)
     check_equation(name, A, B, left)
     A, B = same_batch(name, A, B)
     return (substituted if left else substituted_right)(A, B, upper, unitriangular)
@@ -148,7 +148,7 @@ def triangular_solve(
     name = "triangular_solve"
     require_square(name, A)
     require_matrices(name, b)
-    require_same_dtype(name, b, A, "b and A")
+    require_same_dtype(name, b=b, A=A)
     check_equation(name, A, b, True)
     coefficient, b = same_batch(name, A, b)
     read, side = (transposed(coefficient), not upper) if transpose else (coefficient, upper)
