@@ -9,7 +9,7 @@ from ..graph.symbols import DataDependentError
 from ..graph.trace import Traced
 from ..layout import numel
 from . import build
-from .embeddings import _add_rows, _flat_index, _limit_rows, _row_number, _rows, embedding
+from .embeddings import add_rows, embedding, flat_index, limit_rows, row_number, rows_at
 from .record import Selector, Tensor, composite, op
 from .samples import Draw, calls
 from .statistics import require_range
@@ -81,7 +81,7 @@ def _bags_of(offsets: Traced, count: Any, bags: Any) -> Traced:
     offsets = op.cat([first, rest])
     ones = build.full(offsets.shape, 1, build.INT64)
     zeros = build.full((count + 1, 1), 0, build.INT64)
-    begun = op.cumsum(_add_rows(zeros, offsets, build.insert_dim(ones, 1)), 0)
+    begun = op.cumsum(add_rows(zeros, offsets, build.insert_dim(ones, 1)), 0)
     return op.clamp_max(build.reshape(build.slice_(begun, 0, 0, 1, count), (count,)) - 1, bags - 1)
 
 
@@ -93,7 +93,7 @@ def _largest(rows: Traced, counted: Traced, bag: Traced, bags: Any) -> Traced:
     lowest = build.full((bags, width), -float("inf"), rows.dtype)
     top = op.scatter_reduce(lowest, 0, place, shown, "amax")
     position = build.insert_dim(build.iota(count), 1)
-    is_top = counted & ((shown == _rows(top, bag)) | (shown != shown))
+    is_top = counted & ((shown == rows_at(top, bag)) | (shown != shown))
     candidates = build.select_where(is_top, position, count, build.INT64)
     none = build.full((bags, width), count, build.INT64)
     winner = op.scatter_reduce(none, 0, place, build.expand(candidates, rows.shape), "amin")
@@ -155,11 +155,11 @@ def embedding_bag(
                 "embedding_bag with max_norm changes the rows that it finds in place, which cannot "
                 "be traced"
             )
-        _limit_rows(weight, input, max_norm, norm_type)
+        limit_rows(weight, input, max_norm, norm_type)
         options = (mode, sparse, per_sample_weights, include_last_offset, padding_idx)
         return embedding_bag(input, weight, offsets, None, 2, scale_grad_by_freq, *options)
-    padding = _row_number(padding_idx, weight.shape[0], "embedding_bag")
-    index = _flat_index(input)
+    padding = row_number(padding_idx, weight.shape[0], "embedding_bag")
+    index = flat_index(input)
     rows = build.widened(embedding(index, weight, padding, None, 2.0, scale_grad_by_freq, sparse))
     column = build.insert_dim(index, 1)
     counted = column == column if padding is None else column != padding
@@ -202,9 +202,9 @@ def _uneven_bags(rows: Traced, counted: Traced, offsets: Traced, bags: Any, mode
     if mode == "max":
         return _largest(rows, counted, bag, bags)
     zeros = build.full((bags, rows.shape[1]), 0, rows.dtype)
-    total = _add_rows(zeros, bag, rows)
+    total = add_rows(zeros, bag, rows)
     if mode == "sum":
         return total
     none = build.full((bags, 1), 0, rows.dtype)
-    counts = _add_rows(none, bag, build.convert(counted, rows.dtype))
+    counts = add_rows(none, bag, build.convert(counted, rows.dtype))
     return total / op.clamp_min(counts, 1)

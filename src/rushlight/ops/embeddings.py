@@ -24,7 +24,7 @@ def _check_rows(input: Traced, weight: Traced, name: str) -> None:
         raise RuntimeError(f"'weight' must be 2-D (in {name}: got shape {list(weight.shape)})")
 
 
-def _row_number(padding_idx: int | None, rows: Any, name: str) -> int | None:
+def row_number(padding_idx: int | None, rows: Any, name: str) -> int | None:
     """padding_idx counted from the start; None if no row is special."""
     if padding_idx is None:
         return None
@@ -35,20 +35,20 @@ def _row_number(padding_idx: int | None, rows: Any, name: str) -> int | None:
     return padding_idx if padding_idx >= 0 else padding_idx + rows
 
 
-def _rows(weight: Traced, index: Traced) -> Traced:
+def rows_at(weight: Traced, index: Traced) -> Traced:
     """The rows of weight at a 1-d index."""
     shape = (index.shape[0], weight.shape[1])
     return gather_primitive.apply(weight, build.expand(build.insert_dim(index, 1), shape), dim=0)
 
 
-def _add_rows(weight: Traced, index: Traced, rows: Traced) -> Traced:
+def add_rows(weight: Traced, index: Traced, rows: Traced) -> Traced:
     """Zeros of weight's shape with rows added at a 1-d index."""
     zeros = build.full_like(weight, 0, rows.dtype)
     index = build.expand(build.insert_dim(index, 1), rows.shape)
     return scatter_add_primitive.apply(zeros, index, rows, dim=0)
 
 
-def _flat_index(input: Traced) -> Traced:
+def flat_index(input: Traced) -> Traced:
     return build.reshape(build.convert(input, dtypes.int64), (numel(input.shape),))
 
 
@@ -65,7 +65,7 @@ def _counted_rows(
     """The rows as their gradients count: that of padding_idx not, and the others by frequency."""
     if scale_grad_by_freq:
         rows = rows * _share(index, weight.shape[0], rows.dtype)
-    padding = _row_number(padding_idx, weight.shape[0], "embedding")
+    padding = row_number(padding_idx, weight.shape[0], "embedding")
     if padding is None:
         return rows
     return build.select_where(build.insert_dim(index, 1) == padding, 0, rows, rows.dtype)
@@ -86,13 +86,13 @@ def _embedding_derivative(
         raise NotImplementedError(
             "embedding: sparse gradients are not supported; give sparse=False for dense ones"
         )
-    index = _flat_index(input)
+    index = flat_index(input)
     rows = build.reshape(g, (index.shape[0], weight.shape[1]))
     rows = _counted_rows(rows, index, weight, padding_idx, scale_grad_by_freq)
-    return None, _add_rows(weight, index, rows)
+    return None, add_rows(weight, index, rows)
 
 
-def _limit_rows(weight: Any, index: Any, max_norm: Any, norm_type: Any) -> None:
+def limit_rows(weight: Any, index: Any, max_norm: Any, norm_type: Any) -> None:
     """Scale the rows at ``index`` whose norm is greater than max_norm down to it, in place."""
     table = op.detach(weight)
     index = op.reshape(index, (-1,))
@@ -137,11 +137,11 @@ def embedding(
                 "embedding with max_norm changes the rows that it finds in place, which cannot be "
                 "traced"
             )
-        _limit_rows(weight, input, max_norm, norm_type)
+        limit_rows(weight, input, max_norm, norm_type)
         return embedding(input, weight, padding_idx, None, 2.0, scale_grad_by_freq)
-    _row_number(padding_idx, weight.shape[0], "embedding")
-    index = _flat_index(input)
-    rows = _rows(weight, index)
+    row_number(padding_idx, weight.shape[0], "embedding")
+    index = flat_index(input)
+    rows = rows_at(weight, index)
     if padding_idx is not None or scale_grad_by_freq:
         rows = with_gradient_of.apply(
             rows, _counted_rows(rows, index, weight, padding_idx, scale_grad_by_freq)

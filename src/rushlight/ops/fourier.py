@@ -148,7 +148,7 @@ def real_transform(x, dims, size, divisor):
 # ---------------------------------------------------------------- arguments
 
 
-def _floating(name: str, input: Traced, real: bool) -> Traced:
+def transformable(name: str, input: Traced, real: bool) -> Traced:
     """The input in single or double precision."""
     if real and input.dtype.is_complex:
         raise RuntimeError(
@@ -163,7 +163,7 @@ def _floating(name: str, input: Traced, real: bool) -> Traced:
     return input
 
 
-def _as_complex(x: Traced) -> Traced:
+def as_complex(x: Traced) -> Traced:
     return x if x.dtype.is_complex else build.convert(x, x.dtype.to_complex())
 
 
@@ -223,7 +223,7 @@ _Transformer = Callable[[str, Traced, Any, Any, "str | None", bool], Traced]
 
 def _to_complex(name: str, input: Any, dims: Any, sizes: Any, norm: Any, forward: bool) -> Traced:
     divisor = _divisor(norm, forward, name)
-    x = _resized(name, _as_complex(_floating(name, input, False)), dims, sizes)
+    x = _resized(name, as_complex(transformable(name, input, False)), dims, sizes)
     if not dims:
         return build.contiguous(x) if x is input else x
     return complex_transform.apply(x, dims=tuple(sorted(dims)), forward=forward, divisor=divisor)
@@ -231,7 +231,7 @@ def _to_complex(name: str, input: Any, dims: Any, sizes: Any, norm: Any, forward
 
 def _to_half(name: str, input: Any, dims: Any, sizes: Any, norm: Any, forward: bool) -> Traced:
     divisor = _divisor(norm, forward, name)
-    x = _floating(name, input, True)
+    x = transformable(name, input, True)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     x = _resized(name, x, dims, sizes)
@@ -245,7 +245,7 @@ def _to_half(name: str, input: Any, dims: Any, sizes: Any, norm: Any, forward: b
 
 def _to_real(name: str, input: Any, dims: Any, sizes: Any, norm: Any, forward: bool) -> Traced:
     divisor = _divisor(norm, forward, name)
-    x = _as_complex(_floating(name, input, False))
+    x = as_complex(transformable(name, input, False))
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     last = dims[-1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..graph.trace import Traced, warn_user
 from . import build
-from .fourier import _as_complex, _floating, complex_transform, half_transform, real_transform
+from .fourier import as_complex, complex_transform, half_transform, real_transform, transformable
 from .record import Size, Tensor, composite, op
 from .samples import Draw, Samples, calls, is_precise, only
 from .statistics import require_range
@@ -137,10 +137,10 @@ def stft(
         ``[batch, frequencies, parts]``.
     """
     _check_signal(input, center, align_to_window)
-    as_complex = _complex_result(input, window, return_complex)
+    is_complex = _complex_result(input, window, return_complex)
     hop, length = _steps("stft", n_fft, hop_length, win_length, window)
     x = _signal(
-        _floating("stft", input, False), n_fft, length, center, pad_mode, bool(align_to_window)
+        transformable("stft", input, False), n_fft, length, center, pad_mode, bool(align_to_window)
     )
     if n_fft <= 0 or n_fft > x.shape[1]:
         raise RuntimeError(
@@ -159,11 +159,11 @@ def stft(
         result = half_transform.apply(frames, dims=(2,), divisor=divisor)
     else:
         result = complex_transform.apply(
-            _as_complex(frames), dims=(2,), forward=True, divisor=divisor
+            as_complex(frames), dims=(2,), forward=True, divisor=divisor
         )
     result = build.permute(result, (0, 2, 1))
     result = result if input.ndim == 2 else build.drop_dims(result, (0,))
-    return result if as_complex else op.view_as_real(result)
+    return result if is_complex else op.view_as_real(result)
 
 
 def _check_spectra(input: Traced, n_fft: int, hop: int, length: int, onesided: bool) -> None:
@@ -230,7 +230,7 @@ def istft(
     if complex_window and not return_complex:
         raise RuntimeError("istft: Complex windows are incompatible with return_complex=False")
     _check_spectra(input, n_fft, hop, width, onesided)
-    x = _floating("istft", input, False)
+    x = transformable("istft", input, False)
     x = build.permute(x if x.ndim == 3 else build.insert_dim(x, 0), (0, 2, 1))
     divisor = "root" if normalized else "whole"
     if return_complex:
