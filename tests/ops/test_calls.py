@@ -77,3 +77,12 @@ def test_tensors_in_lists_of_dims() -> None:
     assert [each.tolist() for each in pieces] == [[0], [1, 2], [3, 4, 5]]
     with pytest.raises(TypeError, match="must be Tensor, not NoneType"):
         rushlight.Tensor.tensor_split(None, [rushlight.tensor(1), 3])
+
+
+@pytest.mark.parametrize("shape", ((4, 0), (4, 2), (3,)))
+def test_probabilities_of_other_shapes(shape: tuple[int, ...]) -> None:
+    p = rushlight.ones(shape)
+    with pytest.raises(TypeError, match="p must be a number"):
+        rushlight.bernoulli(rushlight.ones(1), p)
+    with pytest.raises(RuntimeError, match="does not expand"):
+        rushlight.ones(2).bernoulli_(p)

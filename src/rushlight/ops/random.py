@@ -506,6 +506,11 @@ def bernoulli(input, p: Operand = None, *, generator: Generator = None):
     if p is None:
         hits = _bernoulli(input, generator)
     else:
+        if not build.is_number(p) and p.ndim:
+            raise TypeError(
+                "bernoulli(): p must be a number; give tensors of probabilities to bernoulli_, or "
+                "as the input"
+            )
         p = p if build.is_number(p) else build.expand(p, input.shape)
         hits = double_uniform(input.shape, generator) < p
     return overwritten.apply(input, build.convert(hits, input.dtype))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ..graph.symbols import SymbolicInt, same
+from ..graph.symbols import SymbolicInt, hint_of, same
 from ..graph.trace import Traced
 from ..layout import flatten_sizes, normalize_dim, normalize_dims, numel
 from . import build
@@ -44,8 +44,24 @@ class _Expand(View):
         return [primitive.apply(x, shape=(size, *shape))]
 
 
+def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape; RuntimeError if x does not expand to it."""
+    lead = len(shape) - len(x.shape)
+    if lead < 0 or not all(map(_expands, x.shape, shape[lead:])):
+        raise RuntimeError(
+            f"a tensor of shape {list(x.shape)} does not expand to shape {list(shape)}: sizes must "
+            "be equal or 1, and none may be missing"
+        )
+    return shape
+
+
+def _expands(size: Any, wanted: Any) -> bool:
+    known = hint_of(size) is not None and hint_of(wanted) is not None
+    return same(size, 1) or same(size, wanted) or not known or size == wanted
+
+
 @primitive(
-    _Expand(lambda x, shape: shape, _expand_shift),
+    _Expand(_expanded, _expand_shift),
     name="expand",
     transpose=lambda g, x, shape: build.sum_to(g, x.shape),
     reference=lambda x, shape: numpy.broadcast_to(x, shape),
