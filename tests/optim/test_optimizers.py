@@ -403,3 +403,20 @@ def test_optimizers_of_users():
     assert len(calls) == 1
     with pytest.raises(NotImplementedError):
         rushlight.optim.Optimizer([x], {}).step()
+
+
+def test_muon_rounds_as_pytorch() -> None:
+    """Bit for bit in bfloat16, so the steps of double-precision parameters agree closely."""
+    torch = pytest.importorskip("torch")
+    random = numpy.random.default_rng(0)
+    for shape in [(4, 5), (5, 4), (3, 5)] * 5:
+        start, gradient = random.standard_normal(shape), random.standard_normal(shape)
+        results = []
+        for library in (rushlight, torch):
+            parameter = library.tensor(start, requires_grad=True)
+            coefficients = (3.4, -4.7, 2.0)
+            optimizer = library.optim.Muon([parameter], ns_coefficients=coefficients)
+            parameter.grad = library.tensor(gradient)
+            optimizer.step()
+            results.append(parameter.detach().numpy())
+        numpy.testing.assert_allclose(*results, rtol=1e-12)
