@@ -105,3 +105,18 @@ def test_clamp_takes_a_tensor_without_dims_beside_a_number_as_a_number():
                 )
                 assert str(found.dtype) == str(expected.dtype)
                 assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ("cumsum", "cumprod"))
+def test_running_results_of_bools_where_nothing_runs(name):
+    for m in (rushlight, torch):
+        function = getattr(m, name)
+        for shape in ((), (0,), (2, 0)):
+            x = m.ones(shape, dtype=m.bool)
+            result = function(x, 0, dtype=m.bool)
+            assert (result.tolist(), result.dtype) == (x.tolist(), m.bool)
+            assert getattr(x, f"{name}_")(0) is x
+            assert function(x, 0, out=x).tolist() == result.tolist()
+        for shape in ((1,), (2,)):
+            with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+                function(m.ones(shape, dtype=m.bool), 0, dtype=m.bool)

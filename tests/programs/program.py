@@ -157,7 +157,9 @@ class Program:
         excused |= "leaf Variable" in str(
             theirs
         )  # several mistakes at once: which is told first may differ
-        excused |= any(part in str(ours) for part in (*WIDER, "appears multiple", "dtypes match only"))
+        excused |= any(
+            part in str(ours) for part in (*WIDER, "appears multiple", "dtypes match only")
+        )
         excused |= "step" in str(ours) or "step" in str(theirs)  # of a slice
         if not isinstance(ours, type(theirs)) and not excused:
             raise self.difference(

@@ -134,7 +134,9 @@ def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None):
     """The running product along dim."""
     input = build.convert(input, scan_dtype(input, dtype, "cumprod"))
     dim = normalize_dim(dim, input.ndim)
-    return cumprod_primitive.apply(input, dim=dim) if input.ndim else input
+    if not input.ndim or input.dtype is dtypes.bool:  # the latter has no elements
+        return input
+    return cumprod_primitive.apply(input, dim=dim)
 
 
 # ---------------------------------------------------------------- running extremes

@@ -9,6 +9,7 @@ import numpy
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.symbols import maximum as size_maximum
+from ..graph.symbols import same
 from ..graph.trace import Traced
 from ..layout import broadcast_shapes, flatten_sizes, numel, reduced_dims
 from . import build
@@ -108,9 +109,9 @@ def accumulation_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
 
 
 def scan_dtype(input: Traced, dtype: DType | None, name: str) -> DType:
-    """As ``accumulation_dtype``; running results are no bools."""
+    """As ``accumulation_dtype``; running results are no bools, if there is anything to run over."""
     dtype = accumulation_dtype(input, dtype, name)
-    if dtype is dtypes.bool:
+    if dtype is dtypes.bool and input.ndim and not same(numel(input.shape), 0):
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
     return dtype
 

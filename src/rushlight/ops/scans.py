@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from .. import dtypes
 from ..dtypes import dtype as DType
 from ..layout import normalize_dim
 from . import build
@@ -45,4 +46,6 @@ def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None):
     """The running sum along dim."""
     input = build.convert(input, scan_dtype(input, dtype, "cumsum"))
     dim = normalize_dim(dim, input.ndim)
-    return cumsum_primitive.apply(input, dim=dim) if input.ndim else input
+    if not input.ndim or input.dtype is dtypes.bool:  # the latter has no elements
+        return input
+    return cumsum_primitive.apply(input, dim=dim)
