@@ -300,7 +300,7 @@ def tensorinv(A: Tensor, ind: int = 2):
     names=["linalg.tensorsolve"],
     methods=[],
     out="same dtype",
-    samples=matrix_calls((Draw((2, 3, 6)), Draw((2, 3))), ((Draw((3, 2, 6)), Draw((2, 6)), (0,)))),
+    samples=matrix_calls((Draw((2, 3, 6)), Draw((2, 3))), ((Draw((6, 2, 3)), Draw((2, 3)), (0,)))),
 )
 def tensorsolve(A: Tensor, B: Tensor, dims: Dim = None):
     """X with ``tensordot(A, X, X.ndim) = B``. dims: dims of A that are moved to its end before."""

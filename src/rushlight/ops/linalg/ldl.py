@@ -12,13 +12,11 @@ from ..checks import require_same_dtype
 from ..host_kinds import HostMatrices
 from ..record import Tensor, composite, primitive
 from ..results import named
-from ..samples import Draw
 from .arrays import fill_each, lapack, require_success
 from .inverses import check_equation
 from .matrices import (
     INFO,
     info_shape,
-    matrix_calls,
     require_matrices,
     require_pivots,
     require_square,
@@ -152,12 +150,9 @@ _Factor, _FactorEx = (
     named("linalg_ldl_factor", "LD", "pivots"),
     named("linalg_ldl_factor_ex", "LD", "pivots", "info"),
 )
-_SAMPLES = matrix_calls(
-    (Draw((3, 3)),), (Draw((2, 4, 4)),), ((Draw((3, 3)),), {"hermitian": True}), (Draw((0, 0)),)
-)
 
 
-@composite(names=["linalg.ldl_factor"], methods=[], out="same dtype", samples=_SAMPLES)
+@composite(names=["linalg.ldl_factor"], methods=[], out="same dtype")
 def ldl_factor(A: Tensor, *, hermitian: bool = False):
     """The decomposition A = L @ D @ L.mT (or L.mH) of symmetric (or Hermitian) matrices, as
     ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
@@ -177,7 +172,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False):
     return _Factor(*factor_primitive.apply(A, hermitian=hermitian, name=name)[:2])
 
 
-@composite(names=["linalg.ldl_factor_ex"], methods=[], out="same dtype", samples=_SAMPLES)
+@composite(names=["linalg.ldl_factor_ex"], methods=[], out="same dtype")
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False):
     """As ``linalg.ldl_factor``, with LAPACK's reports in the place of errors: 0, or the place of a
     zero on D's diagonal.
@@ -188,14 +183,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     return _FactorEx(*factor_primitive.apply(A, hermitian=hermitian, name=name_if_checked))
 
 
-@composite(
-    names=["linalg.ldl_solve"],
-    methods=[],
-    out="same dtype",
-    samples=matrix_calls(
-        (Draw((3, 3), 1, 4), Draw((3,), 3, 4, dtype=dtypes.int32), Draw((3, 2))),
-    ),
-)
+@composite(names=["linalg.ldl_solve"], methods=[], out="same dtype")
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False):
     """The solution X of A @ X = B, given what ``linalg.ldl_factor`` returned for A.
 

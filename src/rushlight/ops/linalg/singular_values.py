@@ -17,7 +17,7 @@ from ..host_kinds import HostMatrices
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import LinAlgError, named
-from ..samples import Draw
+from ..samples import Draw, calls, is_precise, only
 from .arrays import are_finite
 from .gauge import require_invariance, turns
 from .matrices import (
@@ -219,7 +219,7 @@ def _require_driver(driver: str | None) -> None:
     names=["linalg.svd"],
     methods=[],
     out="same dtype",
-    samples=matrix_calls((_DIAGONAL,), (_DIAGONAL, False)),
+    samples=only(is_precise, calls((_DIAGONAL,), (_DIAGONAL, False))),
 )
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None):
     """The singular value decomposition A = U @ diag(S) @ Vh.
@@ -249,7 +249,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return _LinalgSVD(*svd_primitive.apply(A, full=full_matrices, name="linalg.svd"))
 
 
-@composite(names=["svd"], out="same dtype", samples=matrix_calls((_DIAGONAL,)))
+@composite(names=["svd"], out="same dtype", samples=only(is_precise, calls((_DIAGONAL,))))
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
     square, without ``compute_uv`` they are zero.
