@@ -1545,7 +1545,7 @@ def ge(input: Tensor, other: Tensor | _Number, *, out: Any = None) -> Tensor:
 def ge_(input: Tensor, other: Tensor | _Number) -> Tensor:
     """Whether input >= other."""
 
-def geqrf(input: Tensor, *, out: Any = None) -> Any:
+def geqrf(input: Tensor, *, out: Any = None) -> Tensor:
     """The QR decomposition as LAPACK stores it: R on and above the diagonal of ``a``, below it the
     vectors of reflections whose factors are ``tau``; see ``linalg.householder_product``.
     """

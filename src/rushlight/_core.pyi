@@ -819,7 +819,7 @@ class Tensor:
         """Whether input >= other."""
     def geometric_(self, p: Tensor | _Number, *, generator: _Generator | None = None) -> Tensor:
         """Set to the numbers of trials up to the first success, which has probability p."""
-    def geqrf(self) -> Any:
+    def geqrf(self) -> Tensor:
         """The QR decomposition as LAPACK stores it: R on and above the diagonal of ``a``, below it the
         vectors of reflections whose factors are ``tau``; see ``linalg.householder_product``.
         """

@@ -80,7 +80,7 @@ def det(A: Tensor, *, out: Any = None) -> Tensor:
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """A diagonal over two dims, which comes last."""
 
-def eig(A: Tensor, *, out: Any = None) -> Any:
+def eig(A: Tensor, *, out: Any = None) -> Tensor:
     """The eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -165,7 +165,7 @@ def inv(A: Tensor, *, out: Any = None) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
     """The inverses, and LAPACK's reports: 0, or the place of the first pivot that is zero."""
 
-def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> Any:
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> Tensor:
     """The decomposition A = L @ D @ L.mT (or L.mH) of symmetric (or Hermitian) matrices, as
     ``linalg.ldl_solve`` takes it: D has blocks of 1 and 2 rows.
 
@@ -186,7 +186,7 @@ def ldl_factor_ex(
     hermitian: _bool = False,
     check_errors: _bool = False,
     out: Any = None,
-) -> Any:
+) -> Tensor:
     """As ``linalg.ldl_factor``, with LAPACK's reports in the place of errors: 0, or the place of a
     zero on D's diagonal.
     """
