@@ -228,6 +228,7 @@ int init_function(PyObject *module) {
   FunctionNodeType.tp_dealloc = function_dealloc;
   FunctionNodeType.tp_traverse = NodeType.tp_traverse;
   FunctionNodeType.tp_clear = NodeType.tp_clear;
+  FunctionNodeType.tp_getattro = PyObject_GenericGetAttr;  // which the interpreter knows to speed up
   FunctionNodeType.tp_methods = methods;
   FunctionNodeType.tp_getset = properties;
   if (PyType_Ready(&FunctionNodeType) < 0 || PyModule_AddFunctions(module, functions) < 0) return -1;
