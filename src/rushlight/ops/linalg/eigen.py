@@ -24,7 +24,7 @@ from ..samples import Draw, calls, is_precise, only
 from .arrays import are_finite
 from .gauge import require_invariance, turns
 from .inverses import solved
-from .matrices import column, diagonal, require_precision, row
+from .matrices import column, copied, diagonal, require_precision, row
 
 # ---------------------------------------------------------------- Hermitian matrices
 
@@ -117,7 +117,7 @@ def hermitian_values_primitive(A, uplo):
 
 def values_of(A: Traced, uplo: str) -> Traced:
     """The eigenvalues of checked Hermitian matrices."""
-    return hermitian_values_primitive.apply(A, uplo=uplo)
+    return hermitian_values_primitive.apply(copied(A), uplo=uplo)
 
 
 def _checked_hermitian(A: Traced, uplo: str) -> str:
@@ -288,4 +288,4 @@ def eigvals(A: Tensor):
         tensor([0.+1.j, 0.-1.j])
     """
     _require_general("linalg.eigvals", A)
-    return general_values_primitive.apply(A)
+    return general_values_primitive.apply(copied(A))

@@ -111,6 +111,11 @@ def skew_part(x: Traced) -> Traced:
     return x - adjoint(x)
 
 
+def copied(x: Traced) -> Traced:
+    """A copy for the backward pass to read: x may be changed in place before."""
+    return build.kept(build.contiguous(x))
+
+
 def smaller(rows: Any, columns: Any) -> Any:
     """The smaller of two sizes, fixed for the plan by a guard: matrices are wide or tall."""
     return rows if rows <= columns else columns

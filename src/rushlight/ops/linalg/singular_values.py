@@ -22,6 +22,7 @@ from .arrays import are_finite
 from .gauge import require_invariance, turns
 from .matrices import (
     column,
+    copied,
     diagonal,
     hermitian_part,
     matrix_calls,
@@ -259,7 +260,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
         U, S, Vh = svd_primitive.apply(input, full=not some, name="linalg.svd")
         return _SVD(U, S, adjoint(Vh))
     *batch, m, n = input.shape
-    S = values_primitive.apply(input, name="linalg.svd")
+    S = values_primitive.apply(copied(input), name="linalg.svd")
     U, V = (build.full((*batch, size, size), 0, input.dtype) for size in (m, n))
     return _SVD(U, S, V)
 
@@ -267,7 +268,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
 def svdvals_of(A: Traced) -> Traced:
     """The singular values in descending order, of checked matrices."""
     require_matrices("linalg.svd", A, kernel="linalg_svd_cpu")
-    return values_primitive.apply(A, name="linalg.svd")
+    return values_primitive.apply(copied(A), name="linalg.svd")
 
 
 @composite(names=["linalg.svdvals"], methods=[], out="same dtype", samples=_VALUE_SAMPLES)
