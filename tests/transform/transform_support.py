@@ -205,11 +205,7 @@ class Backward:
         inputs = self.result.inputs[: len(kinds)]
         wrt = [value for value in inputs if value.dtype.is_differentiable and not value.weak]
         active = reverse.dependents(self.result, wrt)
-        kept = [
-            seed
-            for seed, output in zip(seeds, self.result.outputs, strict=True)
-            if output in active
-        ]
+        kept = merged_seeds(self.result, seeds, active)
         arrays = self.inputs(cotangents)
         found = (
             dict(zip(wrt, Backward(self.result, wrt, arrays).gradients(kept), strict=True))
@@ -234,6 +230,15 @@ class Backward:
         return [
             _sum(by_value.get(value), each) for value, each in zip(self.wrt, through, strict=True)
         ]
+
+
+def merged_seeds(graph: Graph, seeds: Sequence[Any], active: Any) -> list[Any]:
+    """One seed for each different active output: the sum, if it is several outputs."""
+    merged: dict[Value, Any] = {}
+    for output, seed in zip(graph.outputs, seeds, strict=True):
+        if output in active:
+            merged[output] = _sum(merged.get(output), seed)
+    return list(merged.values())
 
 
 def _sum(left: Any, right: Any) -> Any:

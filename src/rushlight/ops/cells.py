@@ -25,12 +25,12 @@ def _lstm_values(projected: Any, hidden: Any) -> tuple[Traced, ...]:
 
 
 def _lstm_derivative(g: Any, out: Any, projected: Any, hidden: Any, cell: Any) -> Any:
-    keep_new, keep_old, new, show = _lstm_values(projected, hidden)
-    shown = op.tanh(build.widened(out[1]))
+    keep_new, keep_old, new, show = map(build.conjugate, _lstm_values(projected, hidden))
+    shown = build.conjugate(op.tanh(build.widened(out[1])))
     zeros = build.full_like(shown, 0, shown.dtype)
     of_hidden, of_cell = (zeros if each is None else build.widened(each) for each in g)
     total = of_cell + of_hidden * show * (1 - shown * shown)
-    old = build.widened(cell)
+    old = build.conjugate(build.widened(cell))
     parts = [
         total * new * keep_new * (1 - keep_new),
         total * old * keep_old * (1 - keep_old),
@@ -69,8 +69,8 @@ def _gru_values(projected: Any, hidden: Any) -> tuple[Traced, ...]:
 
 
 def _gru_derivative(g: Any, out: Any, projected: Any, hidden: Any, state: Any) -> Any:
-    reset, update, new, new_h = _gru_values(projected, hidden)
-    g, old = build.widened(g), build.widened(state)
+    reset, update, new, new_h = map(build.conjugate, _gru_values(projected, hidden))
+    g, old = build.widened(g), build.conjugate(build.widened(state))
     of_new = g * (1 - update) * (1 - new * new)
     of_update = g * (old - new) * update * (1 - update)
     of_reset = of_new * new_h * reset * (1 - reset)
