@@ -250,7 +250,7 @@ def cond(A: Tensor, p: Selector = None):
         >>> rushlight.linalg.cond(rushlight.tensor([[2.0, 0.0], [0.0, 0.5]]))
         tensor(4.)
     """
-    require_matrices("linalg.cond", A)
+    require_matrices("linalg.cond", A, kernel="linalg_svd_cpu")
     if p is None or (p in (2, -2) and not isinstance(p, str)):
         S = svdvals_of(A)
         if S.shape[-1] == 0:
