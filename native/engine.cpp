@@ -1,4 +1,6 @@
 // The backward pass: nodes run in reverse order of their making, each when all gradients it waits for have arrived.
+#include <algorithm>
+
 #include "engine.h"
 
 #include "profiler.h"
@@ -68,7 +70,10 @@ bool Run::run_node(Task &task, Tensor **given) {
   if (!add_to_slice(task, given, &done)) return false;
   if (done) return true;
   Gradients results(node->edges.count);
-  if (!node_apply(node, given, results)) return false;
+  // A node whose operands have no history (views made without recording) has nothing to compute or to free.
+  const bool idle = node->kind == NodeKind::Recipe &&
+                    std::all_of(node->edges.begin(), node->edges.end(), [](const Edge &edge) { return !edge.node; });
+  if (!idle && !node_apply(node, given, results)) return false;
   if (!options_.keep_graph) node_release(node);
   if (node->extras && !run_node_hooks(node, results, given)) return false;
   if (anomaly_mode && !anomaly_check(node, results)) return false;

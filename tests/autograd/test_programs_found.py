@@ -335,7 +335,7 @@ def test_copies_of_tensors_are_no_views(torch):
     with torch.inference_mode():
         tensor = torch.ones(2)
     assert not copy.deepcopy(tensor).is_inference()
-    with pytest.raises(RuntimeError, match="inference tensor outside InferenceMode"):
+    with pytest.raises(RuntimeError, match="inference tensor outside"):
         tensor.resize_(4)
 
 
@@ -348,3 +348,13 @@ def test_retained_gradients_have_the_layout_in_which_they_were_asked_for(torch, 
     getattr(y, change)(*[0] * (change == "unsqueeze_"))
     y.backward(torch.ones_like(y))
     assert y.grad.tolist() == [[2.0] * 3] * 2
+
+
+def test_node_whose_operand_has_no_history_runs_again(torch):
+    x = torch.ones(3, requires_grad=True) * 1
+    with torch.no_grad():
+        view = x.view(3)
+    y = torch.ones(3) @ view
+    assert y.requires_grad
+    y.backward()
+    y.backward()

@@ -56,6 +56,8 @@ def numbers(tensor: Any) -> numpy.ndarray:
     if 0 in shape:
         wide = {"bfloat16": numpy.float64, "complex32": numpy.complex64}
         return numpy.empty(shape, wide.get(name, stored))
+    if not tensor.data_ptr():  # PyTorch's zeros without memory, of some second derivatives
+        tensor = tensor.clone()
     item = numpy.dtype(stored).itemsize
     strides = tuple(item * stride for stride in tensor.stride())
     extent = item + sum(stride * (size - 1) for stride, size in zip(strides, shape))
