@@ -37,6 +37,9 @@ TOLERANCE = {
     "float16": 4e-3,
 }
 
+# Iterations from a random start, whose signs and last digits are chance.
+UNDETERMINED = {"lobpcg"}
+
 # Calls that PyTorch refuses only because it has no kernel for the dtype.
 WIDER = {
     *(f"conv{rank}d" for rank in (1, 2, 3)),
@@ -118,7 +121,7 @@ RECORDS = sorted(
     {
         record.name: record
         for record in (*COMPOSITES.values(), *PRIMITIVES.values())
-        if record.samples and record.is_operator
+        if record.samples and record.is_operator and record.name not in UNDETERMINED
     }.items()
 )
 
