@@ -28,7 +28,7 @@ READ_MORE = (
 )
 FREED = "Trying to backward through the graph a second time"
 FAULT = "INTERNAL ASSERT FAILED"  # PyTorch's own
-OVERLAP = "more than one element of the written-to tensor"  # where PyTorch only warns
+OVERLAP = "several elements of the written tensor"  # where PyTorch only warns
 
 
 class AutogradProgram:

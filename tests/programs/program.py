@@ -51,6 +51,8 @@ NARROWER = (
     "setStorage",
     "input types can't be cast",
     "please report a bug to PyTorch",
+    "to type float without overflow",  # the imaginary part of a 0-d tensor
+    "to type double without overflow",
     "Autograd not support dtype",
     "dtype for input and out to match",
     "operation's result requires dtype",
@@ -58,7 +60,7 @@ NARROWER = (
 # Where Rushlight refuses what PyTorch does: growing memory that several tensors share, any index
 # into a dim
 # without elements, and writes through tensors whose elements overlap.
-WIDER = ("cannot grow with it", "with size 0", "more than one element of the written-to tensor")
+WIDER = ("cannot grow with it", "with size 0", "several elements of the written tensor")
 LACKING = ("not implemented for", "Could not run", "is not supported for", "not supported on")
 TENSORS = (rushlight.Tensor, torch.Tensor)
 

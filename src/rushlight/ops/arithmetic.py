@@ -353,12 +353,15 @@ def lerp(input, end, weight):
         kind = scalar_type_name(compute)
         raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{kind}'")
     number = build.lift(weight, input.context)
+    operands = [input, end]
     input, end = build.widened(input), build.widened(end)
     weight = build.fitting(number, input.dtype, input.context)
     difference = end - input
     if number.dtype.is_complex or number < 0.5 and number > -0.5:
-        return build.convert(input + weight * difference, compute)
-    return build.convert(end - difference * (1 - weight), compute)
+        result = input + weight * difference
+    else:
+        result = end - difference * (1 - weight)
+    return build.laid_out_by(build.convert(result, compute), operands)
 
 
 @composite(
