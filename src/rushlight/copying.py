@@ -28,8 +28,8 @@ def deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol at the moment. Use x.detach().clone() for a copy of the values"
+            "deepcopy of a tensor that was computed from others is not supported, as a copy would "
+            "have to take its history along. Use x.detach().clone() for a copy of the values"
         )
     result = Tensor._make_subclass(type(self), _copied(self.detach(), memo))
     memo[id(self)] = result

@@ -92,9 +92,8 @@ def copied(data: Any, dtype: DType | None, function: str) -> Tensor:
     if isinstance(data, Tensor):
         source = "torch.tensor" if function == "tensor" else f"tensor.{function}"
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
-            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
-            f"{source}(sourceTensor).",
+            f"{source}(x) of a tensor x: x.detach().clone() says what is meant, followed by "
+            ".requires_grad_() where gradients are wanted.",
             stacklevel=3,
         )
         return copied_tensor(data, dtype)
@@ -248,18 +247,17 @@ def frombuffer(
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
-            f"({length} bytes) minus 1"
+            f"frombuffer: offset must be a byte of the buffer, in [0, {length - 1}], not {offset}"
         )
     if count < 0 and (length - offset) % item:
         raise ValueError(
-            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a "
-            f"multiple of element size ({item})"
+            f"frombuffer: the {length - offset} bytes after offset {offset} are not a multiple of "
+            f"the element size, {item}; give count"
         )
     if count > 0 and offset + count * item > length:
         raise ValueError(
-            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must "
-            f"not be greater than actual buffer length ({length} bytes)"
+            f"frombuffer: {count} elements of {item} bytes from offset {offset} on do not fit into "
+            f"a buffer of {length} bytes"
         )
     end = length if count < 0 else offset + count * item
     part = numpy.frombuffer(view[offset:end], dtype=dtype.numpy or numpy.dtype(f"u{item}"))
@@ -321,8 +319,8 @@ def empty_permuted(
     sizes, order = tuple(size), tuple(physical_layout)
     if len(sizes) != len(order):
         raise RuntimeError(
-            "empty_permuted: Number of dimensions in size does not match the length of the "
-            f"physical_layout; size has {len(sizes)}, physical_layout {len(order)}"
+            f"empty_permuted: physical_layout must name each dim once, but it has {len(order)} "
+            f"entries for the {len(sizes)} dims of size"
         )
     if sorted(order) != list(range(len(sizes))):
         raise RuntimeError(
@@ -364,8 +362,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     for each in shapes:
         if not isinstance(each, int | list | tuple):
             raise RuntimeError(
-                "broadcast_shapes: Input shapes should be of type ints, a tuple of ints, or a list "
-                f"of ints, got {each}"
+                f"broadcast_shapes: a shape is an int, or a tuple or list of ints, not {each}"
             )
         sizes = (each,) if isinstance(each, int) else tuple(each)
         if any(not hasattr(size, "__index__") for size in sizes):

@@ -142,10 +142,10 @@ def set_default_dtype(d: dtype, /) -> None:
     global _default
     if not isinstance(d, dtype):
         raise TypeError(
-            "invalid dtype object: only floating-point types are supported as the default type"
+            f"the default dtype must be one of the floating-point dtypes, not a {type(d).__name__}"
         )
     if not d.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
+        raise TypeError(f"the default dtype must be one of the floating-point dtypes, not {d}")
     _default = d
 
 
@@ -168,9 +168,7 @@ def from_numpy(numpy_dtype: Any) -> dtype:
     found = BY_NAME.get(name)
     if found is None or found.numpy is None:
         raise TypeError(
-            f"can't convert np.ndarray of type {name}. The only supported types are: float64, "
-            "float32, float16, "
-            "complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and "
-            "bool."
+            f"can't convert np.ndarray of type {name}: the dtypes of tensors are float16, float32, "
+            "float64, complex64, complex128, int8 to int64, uint8 to uint64, and bool."
         )
     return found

@@ -29,11 +29,10 @@ def _broadcast_pair(a: Shape, b: Shape, operator: str) -> Shape:
         elif left == 1 or left == right:
             result.append(right)
         else:
-            where = f" (in {operator}: shapes {list(a)} and {list(b)})" if operator else ""
+            where = f"{operator}: " if operator else ""
             raise RuntimeError(
-                f"The size of tensor a ({left}) must match the size of tensor b ({right}) at "
-                "non-singleton "
-                f"dimension {dim}{where}"
+                f"{where}shapes {list(a)} and {list(b)} do not broadcast: size {left} of the first "
+                f"must match the size of tensor b ({right}) at non-singleton dimension {dim}"
             )
     return tuple(result)
 

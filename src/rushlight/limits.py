@@ -70,8 +70,8 @@ class finfo(_Limits):
         real = given.to_real()
         if real not in _LAYOUTS:
             raise TypeError(
-                "torch.finfo() requires a floating point input type. "
-                "Use torch.iinfo to handle 'torch.finfo'"
+                "torch.finfo is about floating-point and complex dtypes; use torch.iinfo for "
+                f"{given}"
             )
         significand, exponent, resolution = _LAYOUTS[real]
         eps = 2.0**-significand
@@ -113,10 +113,7 @@ class iinfo(_Limits):
         if given is dtypes.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if not given.is_integral:
-            raise TypeError(
-                "torch.iinfo() requires an integer input type. "
-                "Use torch.finfo to handle 'torch.iinfo'"
-            )
+            raise TypeError(f"torch.iinfo is about integer dtypes; use torch.finfo for {given}")
         bits = 8 * given.itemsize
         least = -(2 ** (bits - 1)) if given.is_signed else 0
         self._set(bits=bits, min=least, max=2**bits - 1 + least, dtype=given.name)

@@ -22,7 +22,7 @@ def _input_mask(
         raise ValueError("_input_mask requires explicit mask")
     if mask.ndim > input.ndim:
         raise IndexError(
-            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the "
-            f"input: {mask.ndim} and {input.ndim})"
+            f"the mask has {mask.ndim} dims and the input {input.ndim}; a broadcastable mask has "
+            "no more dims than the input"
         )
     return mask.expand(input.shape).bool()

@@ -65,9 +65,8 @@ def trace_record(
     wrt = tracer.requiring_gradients()
     if out is not None and wrt:
         raise RuntimeError(
-            f"{record.name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad; call it without out= or "
-            "under no_grad()"
+            f"{record.name}(): out=... arguments don't support automatic differentiation, but an "
+            "argument requires grad; call it without out= or under no_grad()"
         )
     try:
         with tracer.context.active():
@@ -183,9 +182,9 @@ def check_out(record: Record, out: Any, named: dict[str, Any], aliases: Aliases)
     """Refuse an ``out=`` that overlaps an argument where PyTorch does; it decides the dtype."""
     if record.out in ("apart", "exact") and aliases:
         raise RuntimeError(
-            f"{record.name}(): unsupported operation: some elements of the input tensor and the "
-            "written-to tensor refer to a single memory location. Please clone() the tensor "
-            "before performing the operation."
+            f"{record.name}(): unsupported operation: out= shares some elements with an argument, "
+            "so that results would belong in a single memory location that is still to be read. "
+            "Please clone() one of them."
         )
     if isinstance(out, Traced) and out_decides_dtype(record):
         named.setdefault("dtype", out.dtype)
@@ -282,8 +281,8 @@ def check_cast(rule: bool | str, name: str, dtype: DType, target: DType) -> None
         )
     if rule != "any dtype" and not can_cast(dtype, target):
         raise RuntimeError(
-            f"{name}: result type {scalar_type_name(dtype)} can't be cast to the desired output "
-            f"type {scalar_type_name(target)}; use a form that returns a new tensor"
+            f"{name}: the result has type {scalar_type_name(dtype)} and can't be cast to that of "
+            f"the tensor to write, {scalar_type_name(target)}; use a form that returns a new tensor"
         )
 
 

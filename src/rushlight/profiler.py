@@ -95,7 +95,9 @@ def schedule(
         )
     if warmup == 0:
         warnings.warn(
-            "Profiler won't be using warmup, this can skew profiler results", stacklevel=2
+            "schedule: with warmup=0 the first recorded step also pays for what happens only "
+            "once; give it a step or more",
+            stacklevel=2,
         )
 
     def action(step: int) -> ProfilerAction:

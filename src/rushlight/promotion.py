@@ -75,9 +75,8 @@ def _promote_integers(a: DType, b: DType) -> DType:
 
 def _no_promotion(a: DType, b: DType) -> RuntimeError:
     return RuntimeError(
-        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-        f"{scalar_type_name(a)} and {scalar_type_name(b)}; convert one of them first, for example "
-        "with .to(torch.int64)"
+        f"Promotion for uint16, uint32 and uint64 is not defined, but {scalar_type_name(a)} meets "
+        f"{scalar_type_name(b)}; convert one of them first, for example with .to(torch.int64)"
     )
 
 

@@ -10,9 +10,7 @@ __all__ = ["eig", "lstsq", "matrix_rank", "solve", "symeig"]
 
 
 def _removed(name: str, advice: str) -> RuntimeError:
-    return RuntimeError(
-        f"{name}: this function was deprecated since version 1.9 and is now removed; {advice}"
-    )
+    return RuntimeError(f"{name} has been removed: {advice}")
 
 
 def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = None) -> Any:

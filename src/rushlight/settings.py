@@ -95,7 +95,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
         debug_mode = names.index(debug_mode)
     if not 0 <= debug_mode <= 2:
         raise RuntimeError(
-            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+            f"set_deterministic_debug_mode: debug_mode is 0, 1 or 2, not {debug_mode}"
         )
     use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
 
@@ -111,7 +111,11 @@ def set_float32_matmul_precision(precision: str) -> None:
     """
     global _matmul_precision
     if precision not in _PRECISIONS:
-        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'", stacklevel=2)
+        warnings.warn(
+            f"set_float32_matmul_precision: {precision!r} has no effect; the names are 'highest', "
+            "'high' and 'medium'",
+            stacklevel=2,
+        )
         return
     _matmul_precision = precision
 

@@ -166,7 +166,7 @@ def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, Tensor | int | float | complex):
         return bool((self == element).any())
     raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        f"`in` looks for a number or a tensor in a tensor, not for a {type(element).__name__}."
     )
 
 

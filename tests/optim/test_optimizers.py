@@ -214,7 +214,7 @@ def test_invalid_groups():
         (TypeError, "can only optimize Tensors", [1.0]),
         (ValueError, "non-leaf", [x * 2]),
         (ValueError, "more than one parameter group", [{"params": [x]}, {"params": [x]}]),
-        (ValueError, "Some param names are missing", [("x", x), y]),
+        (ValueError, "some param names are missing", [("x", x), y]),
         (ValueError, "with/without names", [{"params": [("x", x)]}, {"params": [y]}]),
         (TypeError, "set", [{"params": {x, y}}]),
     ):

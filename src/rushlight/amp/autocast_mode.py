@@ -78,8 +78,8 @@ class autocast:
             self._enabled = False
         if self._enabled and self.fast_dtype not in _LOWER:
             warnings.warn(
-                "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
-                "CPU Autocast only supports dtype of torch.bfloat16, torch.float16 currently.",
+                f"autocast: dtype {self.fast_dtype} is not supported on the CPU, where autocast "
+                "knows torch.bfloat16 and torch.float16. Disabling autocast.",
                 stacklevel=2,
             )
             self._enabled = False

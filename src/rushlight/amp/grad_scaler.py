@@ -72,7 +72,10 @@ class GradScaler:
             return type(outputs)(self.scale(each) for each in outputs)
         if hasattr(outputs, "__iter__"):
             return map(self.scale, outputs)
-        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+        raise ValueError(
+            "GradScaler.scale takes a Tensor or tensors in a container, not "
+            f"{type(outputs).__name__}"
+        )
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the scale, once before each step.
@@ -85,7 +88,8 @@ class GradScaler:
         stage = self._stages.get(id(optimizer), _Stage.READY)
         if stage is _Stage.UNSCALED:
             raise RuntimeError(
-                "unscale_() has already been called on this optimizer since the last update()."
+                "unscale_() has already been called on this optimizer; call update() before the "
+                "next one."
             )
         if stage is _Stage.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
@@ -109,10 +113,13 @@ class GradScaler:
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs or args:
-            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+            raise RuntimeError(
+                "GradScaler.step cannot take a closure: it would run with gradients that are "
+                "still scaled. Call optimizer.step(closure) with the scaler disabled."
+            )
         stage = self._stages.get(id(optimizer), _Stage.READY)
         if stage is _Stage.STEPPED:
-            raise RuntimeError("step() has already been called since the last update().")
+            raise RuntimeError("step() has already been called; call update() before the next one.")
         if stage is _Stage.READY:
             self.unscale_(optimizer)
         result = None if self._found_inf[id(optimizer)] else optimizer.step(*args, **kwargs)
@@ -198,8 +205,8 @@ class GradScaler:
             return
         if not state_dict:
             raise RuntimeError(
-                "The source state dict is empty, possibly because it was saved from a disabled "
-                "instance of GradScaler."
+                "GradScaler.load_state_dict: the state is empty, as that of a disabled scaler is; "
+                "there is nothing to load."
             )
         self._scale = float(state_dict["scale"])
         self._growth_factor = state_dict["growth_factor"]

@@ -39,7 +39,8 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError(
-            "Either mode or options can be specified, but both can't be specified at the same time."
+            f"compile: mode={mode!r} stands for a set of options, so options cannot be given with "
+            "it"
         )
     if model is None:
         return _itself

@@ -24,10 +24,13 @@ def as_traced(value: Any, transform: str) -> Traced:
         ValueError: if it is something else.
     """
     if not is_tensor(value):
-        raise ValueError(
-            f"{transform}: Thing passed to transform API must be Tensor, got {type(value)}"
-        )
+        raise no_tensor(value, transform)
     return lifted(value)
+
+
+def no_tensor(value: Any, transform: str) -> ValueError:
+    """What is raised where a transform needs a tensor."""
+    return ValueError(f"{transform} works on tensors and containers of them, not on {type(value)}")
 
 
 def differentiable(value: Any, transform: str) -> Traced:
@@ -96,7 +99,7 @@ def with_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
         raise RuntimeError(
-            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
+            f"{name}: with has_aux=True the function must return a pair (output, aux)"
         )
     return result
 

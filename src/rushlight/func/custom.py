@@ -131,8 +131,8 @@ class UserRules(Rules):
         count = len(_as_tuple(outputs))
         if len(results) != count:
             raise RuntimeError(
-                f"{self.name}'s jvp returned an invalid number of forward gradients (expected "
-                f"{count} but got {len(results)})"
+                f"jvp of {self.name} returned an invalid number of forward gradients (expected "
+                f"{count} but got {len(results)}), one for each output"
             )
         return [lifted(each) for each in results]
 
@@ -141,15 +141,14 @@ class UserRules(Rules):
         if self.function.generate_vmap_rule:
             if overridden:
                 raise RuntimeError(
-                    f"You tried to vmap over {self.name}, but it has both generate_vmap_rule=True "
-                    "and an overridden vmap staticmethod. Please set generate_vmap_rule=False or "
-                    "delete the overridden vmap staticmethod to avoid ambiguity."
+                    f"vmap: {self.name} has both generate_vmap_rule=True and a vmap staticmethod, "
+                    "which are two ways to do the same; remove one."
                 )
             return _generated(self, context, args)
         if not overridden:
             raise RuntimeError(
-                f"You tried to vmap over {self.name}, but it does not have vmap support. Please "
-                "override and implement the vmap staticmethod or set generate_vmap_rule=True."
+                f"vmap: {self.name} does not have vmap support. Give it a vmap staticmethod, or "
+                "generate_vmap_rule=True if its other methods use operators that can be batched."
             )
         whole, batched = _whole(context, args)
         in_dims = tuple([0 if each else None for each in batched])
@@ -158,8 +157,8 @@ class UserRules(Rules):
             result = self.function.vmap(info, in_dims, *whole)
             if not isinstance(result, tuple) or len(result) != 2:
                 raise RuntimeError(
-                    f"Expected the vmap staticmethod of {self.name} to have two returns, an output "
-                    "and out_dims with structure compatible with the output"
+                    f"The vmap staticmethod of {self.name} must return a pair: the output, and "
+                    "out_dims for it"
                 )
             outputs, dims = result
             many = isinstance(outputs, tuple)

@@ -57,15 +57,15 @@ def jvp(
 def _checked(primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+            "jvp: primals are the arguments of the function in a tuple, not "
+            f"{type(primals).__name__}."
         )
     leaves, structure = flatten(primals)
     directions, given = flatten(tangents)
     if given != structure:
         raise RuntimeError(
-            "jvp: Expected primals and tangents to have the same python structure. For example, if "
-            "primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
-            f"{structure} and tangents with structure {given}"
+            f"jvp: each tensor of primals needs its tangent, but primals are {structure} and "
+            f"tangents are {given}"
         )
     for kind, values in (("primals", leaves), ("tangents", directions)):
         if not values:

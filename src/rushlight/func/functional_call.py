@@ -51,16 +51,16 @@ def _merged(dicts: State | Sequence[State]) -> State:
         return dict(dicts)
     if not isinstance(dicts, Sequence) or not all(isinstance(each, dict) for each in dicts):
         raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(dicts)}"
+            "functional_call: parameters and buffers come in a dict, or in several dicts in a "
+            f"list or tuple, not {type(dicts)}"
         )
     merged: State = {}
     for each in dicts:
         repeated = merged.keys() & each.keys()
         if repeated:
             raise ValueError(
-                f"{min(repeated)} appears in multiple dictionaries; behavior of "
-                "functional call is ambiguous"
+                f"functional_call: {min(repeated)!r} has values in multiple dictionaries; keep one "
+                "of them"
             )
         merged.update(each)
     return merged
@@ -132,10 +132,12 @@ def stack_module_state(models: Sequence[Any]) -> tuple[State, State]:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if any(model.training != models[0].training for model in models):
         raise RuntimeError(
-            "stack_module_state: Expected all models to have the same training/eval mode."
+            "stack_module_state: some models are in training mode and others in eval mode; call "
+            "train() or eval() on all."
         )
     if any(type(model) is not type(models[0]) for model in models):
-        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+        names = sorted({type(model).__name__ for model in models})
+        raise RuntimeError(f"stack_module_state: models of several classes: {names}")
     parameters = _stacked([dict(model.named_parameters()) for model in models])
     return parameters, _stacked([dict(model.named_buffers()) for model in models])
 

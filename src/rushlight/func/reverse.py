@@ -19,6 +19,7 @@ from .arguments import (
     as_traced,
     differentiable,
     is_tensor,
+    no_tensor,
     tensor_leaves,
     with_aux,
 )
@@ -150,13 +151,13 @@ def check_scalar(output: Any) -> None:
         )
     if output.ndim:
         raise RuntimeError(
-            f"Expected f(*args) to return a scalar tensor, got tensor with {output.ndim} dims. "
-            "Maybe you wanted to use the vjp or jacrev APIs instead?"
+            f"grad: the function must return a scalar tensor, but returned one with {output.ndim} "
+            "dims. Use vjp for a product with a vector, or jacrev for all derivatives."
         )
     if output.dtype.is_complex:
         raise RuntimeError(
-            "grad can be implicitly created only for real scalar outputs but got "
-            f"{output.dtype}; use vjp"
+            f"grad: the function must return a real number, not {output.dtype}; use vjp, which "
+            "takes its gradient"
         )
 
 
@@ -217,8 +218,8 @@ def check_differentiable(outputs: Sequence[Any]) -> None:
     for output in outputs:
         if is_tensor(output) and not output.dtype.is_differentiable:
             raise RuntimeError(
-                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
-                f"Tensor with dtype {output.dtype}"
+                "vjp: all results of the function need a floating-point or complex dtype, but one "
+                f"has {output.dtype}; return it with has_aux=True instead"
             )
 
 
@@ -231,8 +232,8 @@ def fitting_cotangents(structure: Any, outputs: Sequence[Any], cotangents: Tree)
     leaves, given = flatten(cotangents)
     if given != structure:
         raise RuntimeError(
-            "Expected pytree structure of cotangents to be the same as pytree structure of outputs "
-            f"to the function. cotangents: {given}, primal output: {structure}"
+            f"vjp: each output needs its cotangent, but outputs are {structure} and cotangents are "
+            f"{given}"
         )
     for output, leaf in zip(outputs, leaves, strict=True):
         if is_tensor(leaf) and not same_shape(tuple(leaf.shape), tuple(output.shape)):
@@ -284,9 +285,7 @@ class TapeCall:
     ) -> None:
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
-                raise ValueError(
-                    f"{name}: Thing passed to transform API must be Tensor, got {type(leaf)}"
-                )
+                raise no_tensor(leaf, name)
             if not leaf.dtype.is_differentiable:
                 raise RuntimeError(
                     f"{name}: only Tensors of floating point or complex dtype can require "

@@ -10,7 +10,7 @@ from ..graph.trace import Context, Traced, captures, lifted
 from ..layout import normalize_dim
 from ..ops import build
 from ..ops.record import op
-from ..transform.batching import RANDOMNESS, BatchedContext
+from ..transform.batching import BatchedContext, check_randomness
 from .arguments import function_name, is_tensor
 from .trace import Source, run
 from .trees import broadcast, flatten, unflatten
@@ -46,13 +46,9 @@ def vmap(
         >>> rushlight.vmap(rushlight.dot)(rushlight.ones(2, 3), rushlight.ones(2, 3))
         tensor([3., 3.])
     """
-    if randomness not in RANDOMNESS:
-        raise RuntimeError(
-            "Only allowed values for randomness are 'error', 'different', or 'same'. "
-            f"Got {randomness}"
-        )
+    check_randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
-        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+        raise ValueError(f"vmap: chunk_size is a number of examples or None, not {chunk_size}")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -98,13 +94,13 @@ class _Call:
             in_dims = tuple(in_dims)
         if not isinstance(in_dims, int | tuple):
             raise ValueError(
-                f"{self.name}: expected `in_dims` to be int or a (potentially nested) tuple "
-                f"matching the structure of inputs, got: {type(in_dims)}."
+                f"{self.name}: in_dims is an int, or a tuple with one entry for each argument, but "
+                f"got {type(in_dims)}."
             )
         if not args:
             raise ValueError(
-                f"{self.name}: got no inputs. Maybe you forgot to add inputs, or you are trying to "
-                "vmap over a function with no inputs. The latter is unsupported."
+                f"{self.name}: called without arguments by position, so there is no batch to map "
+                "over."
             )
         try:
             dims = broadcast(in_dims, self.structure, _is_dim)
@@ -118,22 +114,20 @@ class _Call:
     def _in_dim(self, leaf: Any, dim: Any) -> int | None:
         if not _is_dim(dim):
             raise ValueError(
-                f"{self.name}: Got in_dim={dim} for an input but in_dim must be either an integer "
-                "dimension or None."
+                f"{self.name}: Got in_dim={dim!r}, but in_dim says which dim is the batch: an "
+                "integer, or None where there is none."
             )
         if dim is None:
             return None
         if not is_tensor(leaf):
             raise ValueError(
-                f"{self.name}: Got in_dim={dim} for an input but the input is of type "
-                f"{type(leaf)}. We cannot vmap over non-Tensor arguments, please use None as the "
-                "respective in_dim"
+                f"{self.name}: Got in_dim={dim} for a value of type {type(leaf)}, but only tensors "
+                "have dims; pass None for it"
             )
         if not -leaf.ndim <= dim < leaf.ndim:
             raise ValueError(
-                f"{self.name}: Got in_dim={dim} for some input, but that input is a Tensor of "
-                f"dimensionality {leaf.ndim} so expected in_dim to satisfy "
-                f"-{leaf.ndim} <= in_dim < {leaf.ndim}."
+                f"{self.name}: Got in_dim={dim}, but the tensor has {leaf.ndim} dims, so that "
+                f"in_dim must be in [-{leaf.ndim}, {leaf.ndim - 1}]."
             )
         return dim % leaf.ndim
 
@@ -144,11 +138,11 @@ class _Call:
             if dim is not None
         ]
         if not sizes:
-            raise ValueError(f"{self.name}: vmap: Expected at least one Tensor to vmap over")
+            raise ValueError(f"{self.name}: in_dims is None for each tensor; one must be mapped")
         if any(size != sizes[0] for size in sizes):
             raise ValueError(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got "
-                f"sizes {sizes} for the mapped dimension"
+                "vmap: the mapped dims must have one size, the number of examples, but have sizes "
+                f"{sizes}"
             )
         return sizes[0]
 
@@ -193,15 +187,15 @@ class _Call:
             value, is_batched = batched.whole(output)
             if is_batched:
                 raise ValueError(
-                    f"vmap({function_name(self.func)}, ...): `{function_name(self.func)}` can not "
-                    "return a BatchedTensor when out_dim is None"
+                    f"vmap({function_name(self.func)}): out_dim is None for a result that differs "
+                    "between the examples; only one that is the same for all can have it"
                 )
             return value
         value = batched.unbatched(output)
         if not -value.ndim <= dim < value.ndim:
             raise IndexError(
-                f"vmap: out_dims: Dimension out of range (expected to be in range of "
-                f"[{-value.ndim}, {value.ndim - 1}], but got {dim})"
+                f"vmap: out_dims: Dimension out of range: {dim} is not in [{-value.ndim}, "
+                f"{value.ndim - 1}]"
             )
         return build.move_dim(value, 0, normalize_dim(dim, value.ndim))
 

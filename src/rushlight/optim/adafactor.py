@@ -51,7 +51,7 @@ class Adafactor(Optimizer):
             (beta2_decay <= 0.0, f"beta2_decay should be <= 0 but is: {beta2_decay}"),
             (eps[0] is None or eps[0] >= 0.0, f"epsilon1 should be >= 0 but is: {eps[0]}"),
             (eps[1] >= 0.0, f"epsilon2 should be >= 0 but is: {eps[1]}"),
-            (d >= 1.0, f"Clipping threshold d should be >= 1 but is: {d}"),
+            (d >= 1.0, f"Clipping threshold d must be 1 or more, not {d}"),
             (weight_decay >= 0.0, f"weight_decay should be >= 0 but is: {weight_decay}"),
         ):
             if not holds:

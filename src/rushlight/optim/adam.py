@@ -62,11 +62,11 @@ class Adam(Optimizer):
         check_options(lr, betas, epsilon=eps, weight_decay=weight_decay)
         check_implementation(foreach, fused, differentiable)
         if len({isinstance(beta, Tensor) for beta in betas}) > 1:
-            raise ValueError("betas must be either both floats or both Tensors")
+            raise ValueError(f"betas are both floats or both Tensors, not {betas}")
         for name, value in (("lr", lr), *((f"betas[{i}]", beta) for i, beta in enumerate(betas))):
             if isinstance(value, Tensor) and foreach and not capturable:
                 raise ValueError(
-                    f"{name} as a Tensor is not supported for capturable=False and foreach=True"
+                    f"{name} as a Tensor needs capturable=True where foreach=True; or pass a float"
                 )
         defaults = {
             "lr": lr,

@@ -77,9 +77,11 @@ class Muon(Optimizer):
 
     def update_group(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
         if len(group["ns_coefficients"]) != 3:
-            raise ValueError("Coefficients must be a tuple of exactly 3 values")
+            raise ValueError(
+                f"Muon: ns_coefficients are 3 numbers, not {len(group['ns_coefficients'])}"
+            )
         if group["ns_steps"] >= 100:
-            raise ValueError("Number of steps must be less than 100 for computational efficiency")
+            raise ValueError(f"Muon: ns_steps must be below 100, not {group['ns_steps']}")
         for parameter in parameters:
             gradient, state = parameter.grad, self.state[parameter]
             assert gradient is not None

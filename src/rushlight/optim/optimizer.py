@@ -109,8 +109,8 @@ class Optimizer:
         self._make_hooks()
         if isinstance(params, Tensor):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or "
-                f"dicts, but got {type(params).__name__}; pass a list: [tensor]"
+                "the optimizer takes an iterable of Tensors or of dicts, not one "
+                f"{type(params).__name__}; pass a list: [tensor]"
             )
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -168,14 +168,15 @@ class Optimizer:
         params = param_group["params"]
         if isinstance(params, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, and the order "
-                "of a set changes between runs; use a list instead"
+                "parameters are told apart by their order, which a set does not keep between "
+                "runs; pass a list"
             )
         members = [params] if isinstance(params, Tensor) else list(params)
         named = [isinstance(member, tuple) for member in members]
         if any(named) and not all(named):
             raise ValueError(
-                "all optimizer params should be with/without names. Some param names are missing"
+                "either all parameters come with names or none does, but some param names are "
+                "missing"
             )
         group = dict(param_group)
         if any(named):
@@ -186,33 +187,33 @@ class Optimizer:
         for name, default in self.defaults.items():
             if default is required and name not in group:
                 raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter "
-                    f"{name}"
+                    f"a parameter group lacks {name!r}, which has no default; give it to the group "
+                    "or to the optimizer"
                 )
             group.setdefault(name, default)
         if len({id(member) for member in members}) < len(members):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this "
-                "will cause an error",
+                "a parameter group has duplicate parameters, which are updated more than once "
+                "each step; this will become an error",
                 stacklevel=3,
             )
         for other in self.param_groups:
             if ("param_names" in other) != ("param_names" in group):
                 have, lack = ("without", "with") if "param_names" in group else ("with", "without")
                 raise ValueError(
-                    "all optimizer param groups should be with/without names. cannot add param "
-                    f"group {lack} names to the optimizer, whose groups are {have} names"
+                    f"groups must be alike with/without names, but a group {lack} names was given "
+                    f"to an optimizer whose groups are {have} names"
                 )
         known = {id(p) for other in self.param_groups for p in other["params"]}
         if known & {id(member) for member in members}:
-            raise ValueError("some parameters appear in more than one parameter group")
+            raise ValueError("a parameter can belong to no more than one parameter group")
         self.param_groups.append(group)
 
     def _check_members(self, members: Sequence[Any]) -> None:
         for member in members:
             if not isinstance(member, Tensor):
                 raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the params is "
+                    "an optimizer can only optimize Tensors, but one parameter is a "
                     f"{type(member).__name__}"
                 )
             if not (self.defaults.get("differentiable") or member.is_leaf or member.retains_grad):

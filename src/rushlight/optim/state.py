@@ -34,12 +34,16 @@ def load_state(
     """The groups and the state that a state dict describes, for the parameters of these groups."""
     loaded_groups = deepcopy(state_dict["param_groups"])
     if len(loaded_groups) != len(param_groups):
-        raise ValueError("loaded state dict has a different number of parameter groups")
-    if any(len(a["params"]) != len(b["params"]) for a, b in zip(loaded_groups, param_groups)):
         raise ValueError(
-            "loaded state dict contains a parameter group that doesn't match the size of "
-            "optimizer's group"
+            "load_state_dict: the state has a different number of parameter groups, "
+            f"{len(loaded_groups)}, than the optimizer, {len(param_groups)}"
         )
+    for i, (loaded, own) in enumerate(zip(loaded_groups, param_groups)):
+        if len(loaded["params"]) != len(own["params"]):
+            raise ValueError(
+                f"load_state_dict: the state of group {i} is for {len(loaded['params'])} "
+                f"parameters, which doesn't match the size of the group, {len(own['params'])}"
+            )
     parameters: dict[Any, Tensor] = {}
     groups = []
     for group, loaded in zip(param_groups, loaded_groups):

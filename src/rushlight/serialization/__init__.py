@@ -99,7 +99,7 @@ def save(
     """
     if not is_path(f) and not hasattr(f, "write"):
         raise AttributeError(
-            f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not "
+            "save: 'f' must be a path or have a 'write' method, as files do, but is "
             f"{type(f).__name__}"
         )
     if not _use_new_zipfile_serialization:
@@ -184,9 +184,9 @@ def load(
     if weights_only is None:
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
-        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+        raise RuntimeError("load: a pickle_module runs code, so it needs weights_only=False")
     if mmap and not is_path(f):
-        raise ValueError("f must be a file path in order to use the mmap argument")
+        raise ValueError("load: only a file on disk can be mapped; mmap=True needs f to be a path")
     if not is_path(f):
         for method in ("read", "readline", "tell", "seek"):
             if not hasattr(f, method):
@@ -223,9 +223,8 @@ def loaded(
         return load_archive(file, path, restore, unpickler)
     if path is not None:
         raise RuntimeError(
-            "mmap can only be used with files saved with "
-            "`torch.save(_use_new_zipfile_serialization=True)`, please save your checkpoint with "
-            "this option in order to use mmap."
+            "load: mmap=True needs the zip format, and this file has the older one. Load it "
+            "without mmap and save it again."
         )
     if is_tar(file, start):
         return legacy.load_tar(file, restore, unpickler)
@@ -334,7 +333,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """
     with opened(f, "rb") as file:
         if not zipfile.is_zipfile(file):
-            raise ValueError("Expected input to be a checkpoint returned by torch.save")
+            raise ValueError("The file is no checkpoint in the zip format that torch.save writes")
         file.seek(0)
         data = Reader(file).read("data.pkl")
     allowed = set(default_globals()) | set(_allowed)

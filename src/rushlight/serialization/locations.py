@@ -34,7 +34,9 @@ def location_tag(storage: Any) -> str:
         location = tagger(storage)
         if location:
             return location
-    raise RuntimeError(f"don't know how to determine data location of {type(storage).__name__}")
+    raise RuntimeError(
+        f"no function of register_package tells the location of {type(storage).__name__}"
+    )
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
@@ -48,8 +50,8 @@ def default_restore_location(storage: Any, location: str) -> Any:
         if result is not None:
             return result
     raise RuntimeError(
-        f"don't know how to restore data location of {type(storage).__name__} (tagged with "
-        f"{location}); use map_location='cpu'"
+        f"cannot restore data location of a {type(storage).__name__}: no function of "
+        f"register_package knows {location}; use map_location='cpu'"
     )
 
 

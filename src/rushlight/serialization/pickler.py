@@ -69,8 +69,8 @@ class Pickler(_Base):
             self.dtypes[key] = dtype
         elif dtype is not None and dtype is not known:
             raise RuntimeError(
-                "Cannot save multiple tensors or storages that view the same data as different "
-                f"types ({known} and {dtype}): save a clone of one of them"
+                f"save: one memory is seen as different types, {known} and {dtype}, which the "
+                "format cannot express: save a clone of one of them"
             )
         kind = names.UNTYPED if dtype is None else names.STORAGE_TYPES.get(dtype, names.UNTYPED)
         count = storage.nbytes() // (1 if kind is names.UNTYPED else dtype.itemsize)  # type: ignore[union-attr]

@@ -108,7 +108,8 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(
-            f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
+            f"rtol and atol go together: they must be either specified or omitted, but {missing} "
+            "is missing."
         )
     options = Options(
         allow_subclasses,
@@ -187,9 +188,7 @@ def compare(actual: Any, expected: Any, options: Options, path: tuple[Any, ...])
     if are_tensors(actual, expected, options):
         compare_tensors(to_tensor(actual), to_tensor(expected), options, path)
         return
-    text = (
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
-    )
+    text = f"No comparison pair is made of values of type {type(actual)} and {type(expected)}."
     raise Mismatch(TypeError, text, path)
 
 

@@ -46,8 +46,8 @@ def make_tensor(
     sizes = flatten_sizes(shape)
     if noncontiguous and memory_format is not None:
         raise ValueError(
-            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
-            f"noncontiguous={noncontiguous} and memory_format={memory_format}"
+            f"make_tensor: memory_format={memory_format} asks for a dense tensor and "
+            f"noncontiguous={noncontiguous} for another; give one of them"
         )
     if requires_grad and not dtype.is_differentiable:
         raise ValueError(
@@ -90,8 +90,8 @@ def bounds(dtype: DType, low: Any, high: Any) -> tuple[Any, Any]:
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low} and high={high}")
     if low == high and not dtype.is_integral:
         warnings.warn(
-            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
-            "deprecated. Use `torch.full(...)` instead.",
+            "make_tensor: low == high leaves nothing random; it is deprecated for floating-point "
+            "and complex dtypes. Use `torch.full(...)`.",
             FutureWarning,
             stacklevel=4,
         )
@@ -99,8 +99,8 @@ def bounds(dtype: DType, low: Any, high: Any) -> tuple[Any, Any]:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < least or low > most:
         raise ValueError(
-            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} "
-            f"only supports [{least}, {most})"
+            f"make_tensor: no value of {dtype} is in [{low}, {high}); its values are in [{least}, "
+            f"{most})"
         )
     low, high = max(low, least), min(high, most)
     if dtype.is_integral:

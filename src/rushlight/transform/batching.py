@@ -36,6 +36,12 @@ class Batch:
         return False
 
 
+def check_randomness(randomness: str) -> None:
+    """Raise RuntimeError if this is no way to draw random numbers for a batch."""
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(f"vmap: randomness is one of {RANDOMNESS}, not {randomness!r}")
+
+
 class BatchedContext(Context):
     """Applies primitives to whole batches.
 
@@ -45,11 +51,7 @@ class BatchedContext(Context):
     """
 
     def __init__(self, below: Context, size: Any, randomness: str = "error") -> None:
-        if randomness not in RANDOMNESS:
-            raise RuntimeError(
-                "Only allowed values for randomness are 'error', 'different', or 'same'. "
-                f"Got {randomness}"
-            )
+        check_randomness(randomness)
         self.below = below
         self.level = below.level + 1
         self.size = size
@@ -78,9 +80,9 @@ class BatchedContext(Context):
     def concrete(self, x: Traced, what: str) -> Any:
         if what == "bool":
             raise RuntimeError(
-                "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
-                "control flow: each example may take another branch. Use where() instead, or call "
-                "the function for each example."
+                "vmap: a condition depends on a Tensor that differs between the examples, so that "
+                "each may take another branch. Use where() instead, or call the function for each "
+                "example."
             )
         raise RuntimeError(
             f"vmap: It looks like you're calling .{what}() on a Tensor: it has one value for each "
@@ -105,9 +107,9 @@ class BatchedContext(Context):
         """Whether each example draws its own numbers."""
         if self.randomness == "error":
             raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use "
-                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
-                "operation out of vmap"
+                "vmap: random numbers are drawn in randomness error mode. Pass randomness='same' "
+                "for "
+                "all examples alike or 'different' for each its own, or draw them before."
             )
         return self.randomness == "different"
 

@@ -87,8 +87,8 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(
-                "The epoch parameter in `scheduler.step()` was not necessary and is being "
-                "deprecated where possible. Please use `scheduler.step()` to step the scheduler.",
+                "scheduler.step(epoch) is deprecated: the scheduler counts its steps itself. "
+                "Call `scheduler.step()`.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -123,8 +123,8 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use "
-                "`get_last_lr()`.",
+                "get_lr() computes the rates of the next step and works inside of it only; the "
+                "current ones are those of `get_last_lr()`.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -29,8 +29,8 @@ def check_schedulers(
             )
         if scheduler.optimizer is not optimizer:
             raise ValueError(
-                f"{name} expects all schedulers to belong to the same optimizer, but that at index "
-                f"{index} does not"
+                f"{name} needs schedulers of the same optimizer, but that at index {index} has "
+                "another"
             )
     return require_optimizer(optimizer)
 

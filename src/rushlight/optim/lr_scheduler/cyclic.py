@@ -16,8 +16,8 @@ def momentum_option(optimizer: Optimizer) -> str:
         if name in optimizer.defaults:
             return name
     raise ValueError(
-        "optimizer must support momentum or beta1 with `cycle_momentum` option enabled; use "
-        "cycle_momentum=False"
+        "cycle_momentum=True cycles momentum or the first of betas, and the optimizer has neither; "
+        "use cycle_momentum=False"
     )
 
 
@@ -181,9 +181,7 @@ class OneCycleLR(LRScheduler):
         if not (isinstance(pct_start, float) and 0 <= pct_start <= 1):
             raise ValueError(f"Expected float between 0 and 1 for pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy is 'cos' or 'linear', not {anneal_strategy!r}")
         rise = pct_start * self.total_steps
         self._schedule_phases = phases(rise, self.total_steps, three_phase)
         self._anneal_func_type = anneal_strategy
@@ -243,7 +241,7 @@ def number_of_steps(
     total_steps: int | None, epochs: int | None, steps_per_epoch: int | None
 ) -> int:
     if total_steps is None and (epochs is None or steps_per_epoch is None):
-        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        raise ValueError("OneCycleLR needs total_steps, or epochs and steps_per_epoch")
     given = {"total_steps": total_steps, "epochs": epochs, "steps_per_epoch": steps_per_epoch}
     names = ["epochs", "steps_per_epoch"] if total_steps is None else ["total_steps"]
     result = 1

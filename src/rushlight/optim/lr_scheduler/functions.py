@@ -41,7 +41,7 @@ class LambdaLR(FunctionScheduler):
 
     Args:
         optimizer, last_epoch: see `LRScheduler`.
-        lr_lambda: gives the factor at an epoch; or a list of such functions, one for each group.
+        lr_lambda: gives the factor at an epoch; a list has such a function for each group.
 
     Raises:
         ValueError: if there are not as many functions as groups.
@@ -68,7 +68,7 @@ class MultiplicativeLR(FunctionScheduler):
 
     Args:
         optimizer, last_epoch: see `LRScheduler`.
-        lr_lambda: gives the factor of an epoch; or a list of such functions, one for each group.
+        lr_lambda: gives the factor of an epoch; a list has such a function for each group.
 
     Raises:
         ValueError: if there are not as many functions as groups.

@@ -94,9 +94,7 @@ class ConstantLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if not 0 <= factor <= 1:
-            raise ValueError(
-                f"Constant multiplicative factor expected to be between 0 and 1, not {factor}"
-            )
+            raise ValueError(f"ConstantLR: factor must be between 0 and 1, not {factor}")
         self.factor = factor
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
@@ -136,14 +134,9 @@ class LinearLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if not 0 < start_factor <= 1:
-            raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to "
-                f"1, not {start_factor}"
-            )
+            raise ValueError(f"LinearLR: start_factor must be in (0, 1], not {start_factor}")
         if not 0 <= end_factor <= 1:
-            raise ValueError(
-                f"Ending multiplicative factor expected to be between 0 and 1, not {end_factor}"
-            )
+            raise ValueError(f"LinearLR: end_factor must be in [0, 1], not {end_factor}")
         self.start_factor = start_factor
         self.end_factor = end_factor
         self.total_iters = total_iters
