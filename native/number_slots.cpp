@@ -115,7 +115,7 @@ PyObject *to_float(PyObject *self) {
 PyObject *to_index(PyObject *self) {
   Tensor *t = as_tensor(self);
   if (t->meta->numel != 1 || is_differentiable(t->meta->dtype)) {
-    PyErr_Format(PyExc_TypeError, "an index must be one of the integer tensors of a single element, not torch.%s of shape %s",
+    PyErr_Format(PyExc_TypeError, "only integer tensors of a single element serve as an index, not torch.%s of shape %s",
                  dtype_name(t->meta->dtype), format_ints(t->meta->sizes(), t->meta->ndim).c_str());
     return nullptr;
   }

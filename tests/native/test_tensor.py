@@ -129,7 +129,7 @@ def test_item_and_conversions():
 
 
 ONE_ELEMENT = "only one element tensors can be converted to a number"
-INDEX = "only integer tensors of a single element can be an index"
+INDEX = "only integer tensors of a single element serve as an index"
 
 
 @pytest.mark.parametrize(
