@@ -105,3 +105,12 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="one-dimensional"):
         target = rushlight.zeros(3, dtype=rushlight.int64)
         rushlight.nn.functional.multi_margin_loss(x, target, weight=rushlight.ones(()))
+
+
+@pytest.mark.parametrize("shape, dim", (((0, 2), 1), ((2, 0), 0)))
+def test_index_fill_looks_at_no_index_where_nothing_is_written(shape, dim):
+    x = rushlight.ones(shape)
+    assert x.index_fill_(dim, rushlight.tensor([102]), 1.0) is x
+    assert x.index_fill(dim, rushlight.tensor([102]), 1.0) is not x
+    with pytest.raises((RuntimeError, IndexError)):
+        rushlight.ones(0).index_fill_(0, rushlight.tensor([0]), 1.0)
