@@ -114,3 +114,11 @@ def test_index_fill_looks_at_no_index_where_nothing_is_written(shape, dim):
     assert x.index_fill(dim, rushlight.tensor([102]), 1.0) is not x
     with pytest.raises((RuntimeError, IndexError)):
         rushlight.ones(0).index_fill_(0, rushlight.tensor([0]), 1.0)
+
+
+def test_lcm_that_the_type_does_not_hold_wraps_around_and_is_positive():
+    values = [2147483647, -5, 6], [2, 10, -4]
+    found, expected = (
+        m.lcm(*(m.tensor(each, dtype=m.int32) for each in values)) for m in (rushlight, torch)
+    )
+    assert found.tolist() == expected.tolist() == [2, 10, 12]

@@ -224,8 +224,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with uniform numbers of standard deviation ``gain * sqrt(2 / (fan_in + fan_out))``.
 
-    Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks",
-    2010.
+    Glorot and Bengio, 2010.
 
     Raises:
         ValueError: for tensors of fewer than 2 dims.

@@ -15,9 +15,15 @@ from .record import NONE, Tensor, composite, op, primitive
 from .results import named
 from .samples import binary, unary
 
+
+def _lcm(a: Any, b: Any) -> Any:
+    """A multiple that the type does not hold wraps around first."""
+    return numpy.abs(numpy.lcm(a, b))
+
+
 for _name, _reference, _doc in (
     ("gcd", numpy.gcd, "The greatest common divisor."),
-    ("lcm", numpy.lcm, "The least common multiple."),
+    ("lcm", _lcm, "The least common multiple."),
 ):
 
     def _body(input: Tensor, other: Tensor):

@@ -188,9 +188,7 @@ def compare(actual: Any, expected: Any, options: Options, path: tuple[Any, ...])
     if are_tensors(actual, expected, options):
         compare_tensors(to_tensor(actual), to_tensor(expected), options, path)
         return
-    text = (
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
-    )
+    text = f"No comparison pair handles {type(actual)} and {type(expected)}."
     raise Mismatch(TypeError, text, path)
 
 

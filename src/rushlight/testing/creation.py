@@ -96,7 +96,7 @@ def bounds(dtype: DType, low: Any, high: Any) -> tuple[Any, Any]:
             stacklevel=4,
         )
     elif low >= high:
-        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+        raise ValueError(f"make_tensor(): `low` must be below `high`, not {low} and {high}")
     elif high < least or low > most:
         raise ValueError(
             f"make_tensor: no value of {dtype} is in [{low}, {high}); its values are in [{least}, "

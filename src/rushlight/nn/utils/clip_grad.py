@@ -127,8 +127,7 @@ def clip_grad_norm_(
 def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
     """The old name of `clip_grad_norm_`."""
     warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
-        "`torch.nn.utils.clip_grad_norm_`.",
+        "`clip_grad_norm` is deprecated; call `clip_grad_norm_`, which is the same",
         FutureWarning,
         stacklevel=2,
     )
