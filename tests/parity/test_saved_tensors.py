@@ -36,6 +36,7 @@ READS_MORE = {
     # Padded, reshaped or permuted copies of operands: views of the inputs here, read as they are.
     ("conv2d", "input 0"),
     ("conv3d", "input 0"),
+    ("norm_except_dim", "input 0"),
     *((name, f"input {i}") for name in ("kron", "tensordot", "einsum") for i in (0, 1)),
 }
 # PyTorch gives the written tensor another shape there, where broadcasting should be refused.

@@ -41,7 +41,7 @@ def _filled(input: Traced, mask: Any, fill: Any, name: str) -> Traced:
     """The input with a number where the mask is false."""
     if mask is None:
         return input
-    return build.select_where(_broadcast(mask, input, name), input, fill, input.dtype)
+    return build.kept(build.select_where(_broadcast(mask, input, name), input, fill, input.dtype))
 
 
 def _least(name: str, dtype: DType) -> Any:
@@ -256,7 +256,7 @@ def _variance(
     dims = reduced_dims(dim, input.ndim)
     count = _counts(input, dims, mask, name)
     mean = _sum(_filled(input, mask, 0, name), dims, dtype) / count
-    distance = input - mean
+    distance = build.kept(input - mean)
     squares = distance * build.conjugate(distance)
     total = _sum(_filled(squares, mask, 0, name), dims, compute)
     real = compute.to_real() if compute.is_complex else compute
