@@ -136,12 +136,14 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         value = set_to.operator(_core.empty((), x.dtype.code), value)
     if index is False:
         return
+    if index is True:
+        index = None  # the tensor with a new dim, not chosen by a mask
     view, indices = split(x, index)
+    while value.ndim > view.ndim and value.shape[0] == 1:
+        value = value[0]
     if all(each is None for each in indices):
         view.copy_(value)
         return
-    while value.ndim > view.ndim and value.shape[0] == 1:
-        value = value[0]
     if value.dtype is not x.dtype and value.numel() == 1 and is_one_mask(index):
         value = value.to(x.dtype)  # the number is filled in
     view.index_put_(indices, value)

@@ -122,3 +122,19 @@ def test_lcm_that_the_type_does_not_hold_wraps_around_and_is_positive():
         m.lcm(*(m.tensor(each, dtype=m.int32) for each in values)) for m in (rushlight, torch)
     )
     assert found.tolist() == expected.tolist() == [2, 10, 12]
+
+
+def test_true_as_the_subscript_is_a_new_dim_also_in_writes():
+    for value in (rushlight.ones(3, dtype=rushlight.float16), rushlight.ones(1, 1, 2, 3), 1):
+        x = rushlight.zeros(2, 3)
+        x[True] = value
+        assert x.tolist() == [[1, 1, 1], [1, 1, 1]]
+    with pytest.raises(RuntimeError, match="dtypes"):
+        x[(True,)] = rushlight.ones(3, dtype=rushlight.float16)
+
+
+def test_numbers_that_bound_beside_tensors_must_fit_too():
+    x = rushlight.ones(2).half()
+    for bounds in ((-(2**63), rushlight.tensor(1.0).half()), (-1e30, 1)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            x.clamp(*bounds)

@@ -264,7 +264,11 @@ def undefined(program: Program, call: Call) -> bool:
         return result is None or not result.is_contiguous() or not result.numel()
     if any(part in name for part in ("mod", "remainder")) and _quotient_overflows(tensors, call):
         return True  # PyTorch's vectorised kernel gives NaN, its scalar one the remainder
-    if _writes_into_arguments(program, call):
+    if name == "prod" and _narrow_product(program, call, tensors):
+        return True  # what overflows on the way, and meets a zero or not, is the order's matter
+    if name == "__rtruediv__" and _reciprocal_overflows(tensors):
+        return True  # PyTorch multiplies by the reciprocal
+    if _reads_what_it_writes(program, call) or _writes_into_arguments(program, call):
         return True
     return any(part in name for part in DIVIDING) and _least_by_minus_one(tensors, call)
 
@@ -280,6 +284,35 @@ def _quotient_overflows(tensors: list[Any], call: Call) -> bool:
 
 def _integral(tensor: Any) -> bool:
     return dtype_name(tensor) in INTEGERS
+
+
+def _narrow_product(program: Program, call: Call, tensors: list[Any]) -> bool:
+    """Whether a product of few digits has a zero and overflows without it."""
+    result = result_in_pytorch(program, Call(call.path, call.args, call.kwargs))
+    if result is None or dtype_name(result) not in ("float16", "bfloat16"):
+        return False
+    values = numpy.abs(numbers(tensors[0]).astype(complex))
+    with numpy.errstate(all="ignore"):
+        return bool((values == 0).any() and numpy.prod(values[values > 0]) > 6e4)
+
+
+def _reciprocal_overflows(tensors: list[Any]) -> bool:
+    values = numpy.abs(numbers(tensors[0]).astype(complex))
+    return bool(((values > 0) & (values < 3e-39)).any())
+
+
+def _reads_what_it_writes(program: Program, call: Call) -> bool:
+    """Whether an argument shares memory with the tensor written in place, but is another view: the
+    order of the elements decides what is read.
+    """
+    name = call.path.rpartition(".")[2]
+    in_place = name.endswith("_") and not name.endswith("__") or name.startswith("__i")
+    if not in_place or not isinstance(call.args[0], Ref):
+        return False
+    target = call.args[0].index
+    place = storage_place(program.theirs[target])[0]
+    others = [index for index in call.tensors() if index != target]
+    return any(storage_place(program.theirs[index])[0] == place != 0 for index in others)
 
 
 def _writes_into_arguments(program: Program, call: Call) -> bool:

@@ -175,13 +175,16 @@ def _bounded(input: Any, *bounds: Any) -> list[Any]:
     if any(map(build.is_number, bounds)):  # beside a number a 0-d tensor counts as another one
         told = [e if build.is_number(e) or e.ndim else _LIKE.get(e.dtype.kind, 1) for e in bounds]
     compute = computed_dtype(input, *told)
-    if told is not bounds:
-        bounds = tuple(e if build.is_number(e) else build.convert(e, compute) for e in bounds)
     if compute.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
     context = build.context_of((input, *bounds))
-    if all(map(build.is_number, bounds)):
-        bounds = tuple(build.fitting(each, compute, context) for each in bounds)
+    if told is not bounds:
+        bounds = tuple(
+            build.fitting(each, compute, context)
+            if build.is_number(each)
+            else build.convert(each, compute)
+            for each in bounds
+        )
     return [build.convert(input, compute), *bounds]
 
 
