@@ -127,8 +127,7 @@ int rebase_view(Node *node, uint32_t output, Tensor *view, int32_t self_edge) {
   node->shared = true;
   meta_incref(view->meta);
   if (tape_set_history(base, copy.get(), 0) < 0) return -1;
-  view->autograd->view_version = view->storage->version - 1;  // stale: tape_grad_fn makes its history when asked
-  return view->autograd->retains_grad ? regenerate_view(view) : 0;
+  return regenerate_view(view);  // the other views make theirs when asked, from what the base has then
 }
 
 const char *view_name(ViewKind kind) {

@@ -1874,7 +1874,7 @@ def index_reduce_(
 def index_select(input: Tensor | _Number, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The positions in a 1-d index along dim."""
 
-def inner(input: Tensor | _Number, other: Tensor | _Number, *, out: Any = None) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The sums over the last dims of the products of elements."""
 
 int: _dtype

@@ -1004,7 +1004,7 @@ class Tensor:
         """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The positions in a 1-d index along dim."""
-    def inner(self, other: Tensor | _Number) -> Tensor:
+    def inner(self, other: Tensor) -> Tensor:
         """The sums over the last dims of the products of elements."""
     def int(self, memory_format: _memory_format | None = None) -> Tensor:
         """Convert to int32."""

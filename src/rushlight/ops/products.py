@@ -142,7 +142,7 @@ def vecdot(x, y, *, dim: int = -1):
     out=lambda input, other: "same dtype" if input.ndim and other.ndim else True,
     samples=calls((Draw((3,)), Draw((3,))), (Draw((2, 3)), Draw((4, 3))), (Draw((2, 3)), Draw(()))),
 )
-def inner(input, other):
+def inner(input: Tensor, other: Tensor):
     """The sums over the last dims of the products of elements."""
     if not input.ndim or not other.ndim:
         return input * other

@@ -146,11 +146,13 @@ def at_least_3d(x: Traced) -> Traced:
 
 def _at_least(name: str, function: Callable[[Traced], Traced], doc: str) -> None:
     def body(*tensors: Tensors):
-        if len(tensors) != 1:
-            return tuple(map(function, tensors))
-        if isinstance(tensors[0], list | tuple):
-            return tuple(map(function, tensors[0]))
-        return function(tensors[0])
+        single = len(tensors) == 1 and not isinstance(tensors[0], list | tuple)
+        given = tensors[0] if len(tensors) == 1 and not single else tensors
+        for each in given:
+            if not isinstance(each, Traced):
+                raise TypeError(f"{name}(): expected tensors, not {type(each).__name__}")
+        results = tuple(map(function, given))
+        return results[0] if single else results
 
     body.__doc__ = doc
     composite(
