@@ -65,6 +65,10 @@ PyMethodDef methods[] = {
 }  // namespace
 
 int init_services(PyObject *module) {
+  if (!guard_pool_across_forks()) {
+    PyErr_NoMemory();
+    return -1;
+  }
   set_thread_count(default_thread_count());
   if (PyModule_AddFunctions(module, methods) < 0) return -1;
   return init_generator(module);

@@ -143,15 +143,6 @@ Pool *pool() {
   std::lock_guard guard(creation);
   Pool *made = current_pool.load(std::memory_order_acquire);
   if (made) return made;
-  static bool registered = [] {
-    pthread_atfork([] { creation.lock(); }, [] { creation.unlock(); },
-                   [] {
-                     current_pool.store(nullptr, std::memory_order_relaxed);
-                     creation.unlock();
-                   });
-    return true;
-  }();
-  (void)registered;
   made = new (std::nothrow) Pool;
   current_pool.store(made, std::memory_order_release);
   return made;
@@ -174,6 +165,18 @@ struct Scratch {
 thread_local Scratch scratch[size_t(ScratchUse::Count)];
 
 }  // namespace
+
+// A child must not inherit the lock in the hands of a thread that it does not have, nor the pool, whose workers it lacks.
+// Registered before there can be other threads: one that made the first pool while the process forked would hold it.
+bool guard_pool_across_forks() {
+  auto in_child = [] {
+    current_pool.store(nullptr, std::memory_order_relaxed);
+    creation.unlock();
+  };
+  static const bool registered =
+      pthread_atfork([] { creation.lock(); }, [] { creation.unlock(); }, in_child) == 0;
+  return registered;
+}
 
 int thread_count() { return configured_threads.load(std::memory_order_relaxed); }
 
