@@ -8,7 +8,7 @@ from .. import dtypes
 from ..graph.trace import Traced
 from ..layout import normalize_dim
 from . import build
-from .record import Operand, Selector, Tensor, composite, op
+from .record import Operand, Operands, Selector, Tensor, composite, op
 from .samples import Draw, calls
 
 
@@ -187,7 +187,7 @@ def _edge(part: Any, steps: Any, length: Any, edge_order: int, inner: Traced) ->
         ((Draw((4, 5)),), {"edge_order": 2}),
     ),
 )
-def gradient(input: Tensor, *, spacing: Operand = None, dim: Selector = None, edge_order: int = 1):
+def gradient(input: Tensor, *, spacing: Operands = None, dim: Selector = None, edge_order: int = 1):
     """The derivatives of a sampled function along dims: by central differences inside, one-sided
     at the edges. spacing: a number, one for each dim, or coordinates for each dim.
     """
