@@ -1556,7 +1556,7 @@ def ger(input: Tensor | _Number, vec2: Tensor | _Number, *, out: Any = None) -> 
 def gradient(
     input: Tensor,
     *,
-    spacing: Tensor | Sequence[complex] | None = None,
+    spacing: Tensor | _Number | Sequence[_Number] | Sequence[Tensor] | None = None,
     dim: Any = None,
     edge_order: _int = 1,
 ) -> tuple[Tensor, ...]:

@@ -400,8 +400,8 @@ def cross_entropy(
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Tensor | Sequence[complex],
-    target_lengths: Tensor | Sequence[complex],
+    input_lengths: Tensor | _Number | Sequence[_Number] | Sequence[Tensor],
+    target_lengths: Tensor | _Number | Sequence[_Number] | Sequence[Tensor],
     blank: _int = 0,
     reduction: str = 'mean',
     zero_infinity: _bool = False,

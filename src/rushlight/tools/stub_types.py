@@ -46,7 +46,7 @@ _BY_ANNOTATION = {
     "Tensor": "Tensor",
     "Mutated": "Tensor",
     "Tensors": "Sequence[Tensor]",
-    "Operands": "Tensor | Sequence[complex]",
+    "Operands": f"{NUMBER} | Sequence[_Number] | Sequence[Tensor]",
     "MutatedTensors": "Sequence[Tensor]",
     "Selector": "Any",
     "Generator": "_Generator",
