@@ -72,11 +72,11 @@ PyObject *attach(PyObject *self, PyObject *args) {
     PyErr_SetString(PyExc_IndexError, "attach(): the function has fewer inputs or outputs");
     return nullptr;
   }
-  if (written && tape_check_inplace(t, node_name(node), true) < 0) return nullptr;
-  if (written && t->autograd) {  // what was known of the former value's gradient
+  if (written && t->autograd && t->autograd->grad_fn) {  // of the former value; also if the write is refused
     Py_CLEAR(t->autograd->grad);
     Py_CLEAR(t->autograd->hooks);
   }
+  if (written && tape_check_inplace(t, node_name(node), true) < 0) return nullptr;
   if ((written ? tape_write_history(t, node, index, edge) : tape_set_history(t, node, index)) < 0) return nullptr;
   if (!written && t->autograd->base) {
     uint32_t outputs = 0;
