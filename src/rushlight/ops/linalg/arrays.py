@@ -48,6 +48,22 @@ def are_finite(matrices: Any) -> Any:
     return numpy.isfinite(matrices).all(axis=(-2, -1))
 
 
+def decompose_finite(A: Any, name: str, function: Callable[[Any], tuple[Any, ...]]) -> Any:
+    """What NumPy's decomposition gives, with NaN for matrices that are not finite; LinAlgError if
+    it does not converge.
+    """
+    finite = are_finite(A)
+    safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
+    try:
+        results = function(safe)
+    except numpy.linalg.LinAlgError as error:
+        raise LinAlgError(f"{name}: The algorithm failed to converge ({error})") from None
+    if not finite.all():
+        for result in results:
+            result[~finite] = numpy.nan
+    return results
+
+
 def require_success(
     info: Any,
     name: str,

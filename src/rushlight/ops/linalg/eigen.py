@@ -21,7 +21,7 @@ from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import LinAlgError, named
 from ..samples import Draw, calls, is_precise, only
-from .arrays import are_finite
+from .arrays import decompose_finite
 from .gauge import require_invariance, turns
 from .inverses import solved
 from .matrices import column, copied, diagonal, require_precision, row
@@ -31,20 +31,11 @@ from .matrices import column, copied, diagonal, require_precision, row
 
 def decompose_hermitian(A: Any, uplo: Any, vectors: bool) -> Any:
     """Eigenvalues in ascending order and eigenvectors; NaN for matrices that are not finite."""
-    finite = are_finite(A)
-    safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
-    try:
-        results: Any = (
-            tuple(numpy.linalg.eigh(safe, uplo))
-            if vectors
-            else (numpy.linalg.eigvalsh(safe, uplo),)
-        )
-    except numpy.linalg.LinAlgError as error:
-        raise LinAlgError(f"linalg.eigh: The algorithm failed to converge ({error})") from None
-    if not finite.all():
-        for result in results:
-            result[~finite] = numpy.nan
-    return results
+
+    def function(x: Any) -> tuple[Any, ...]:
+        return tuple(numpy.linalg.eigh(x, uplo)) if vectors else (numpy.linalg.eigvalsh(x, uplo),)
+
+    return decompose_finite(A, "linalg.eigh", function)
 
 
 def _inverse_gaps(values: Traced) -> Traced:

@@ -18,7 +18,7 @@ from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import LinAlgError, named
 from ..samples import Draw, calls, is_precise, only
-from .arrays import are_finite
+from .arrays import decompose_finite
 from .gauge import require_invariance, turns
 from .matrices import (
     column,
@@ -39,16 +39,11 @@ def decompose(A: Any, full: bool, vectors: bool, name: str) -> Any:
     """U, S and V.mH, or S alone; NaN for matrices with infinities."""
     if numpy.isnan(A).any():
         raise LinAlgError(f"{name}: failed to converge, as the matrix contains NaN")
-    finite = are_finite(A)
-    safe: Any = A if finite.all() else numpy.where(finite[..., None, None], A, 0)
-    try:
-        results = tuple(numpy.linalg.svd(safe, full)) if vectors else (numpy.linalg.svdvals(safe),)
-    except numpy.linalg.LinAlgError as error:
-        raise LinAlgError(f"{name}: The algorithm failed to converge ({error})") from None
-    if not finite.all():
-        for result in results:
-            result[~finite] = numpy.nan
-    return results
+
+    def function(x: Any) -> tuple[Any, ...]:
+        return tuple(numpy.linalg.svd(x, full)) if vectors else (numpy.linalg.svdvals(x),)
+
+    return decompose_finite(A, name, function)
 
 
 def _singular_values_arrays(A: Any, name: str) -> Any:
