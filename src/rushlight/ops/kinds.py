@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph.symbols import same_shape
-from ..graph.trace import PRIMITIVES, Traced
+from ..graph.trace import PRIMITIVES, Traced, apply
 from ..layout import broadcast_shapes
 from ..promotion import promote_types, result_type, scalar_type_name
 from . import build
@@ -268,8 +268,8 @@ class Scan(Reduction):
 
 
 class Together(Kind):
-    """Inputs of one result that all get the batch dim if any has it; attribute ``dim``, if there
-    is one, counts the dims of them all.
+    """Inputs that all get the batch dim if any has it; attribute ``dim``, if there is one, counts
+    the dims of them all.
     """
 
     def batch(
@@ -284,7 +284,7 @@ class Together(Kind):
             with_batch(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)
         ]
         moved = {name: shifted(dim) for name, dim in attributes.items() if name == "dim"}
-        return [primitive.apply(*inputs, **{**attributes, **moved})]
+        return list(apply(primitive, inputs, {**attributes, **moved}))
 
 
 class Contraction(Together):

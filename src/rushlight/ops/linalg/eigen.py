@@ -24,7 +24,7 @@ from ..samples import Draw, calls, is_precise, only
 from .arrays import decompose_finite
 from .gauge import require_invariance, turns
 from .inverses import solved
-from .matrices import column, copied, diagonal, require_precision, row
+from .matrices import column, copied, diagonal, inverse_off_diagonal, require_precision, row
 
 # ---------------------------------------------------------------- Hermitian matrices
 
@@ -40,10 +40,7 @@ def decompose_hermitian(A: Any, uplo: Any, vectors: bool) -> Any:
 
 def _inverse_gaps(values: Traced) -> Traced:
     """At (i, j) 1 / (values_j - values_i), zero at (i, i)."""
-    place = build.iota(values.shape[-1])
-    equal = column(place) == row(place)
-    gaps = row(values) - column(values)
-    return build.select_where(equal, 0, 1 / op.where(equal, 1, gaps), values.dtype)
+    return inverse_off_diagonal(row(values) - column(values))
 
 
 def _hermitian_vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:

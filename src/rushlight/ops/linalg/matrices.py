@@ -101,6 +101,13 @@ def row(x: Traced) -> Traced:
     return build.insert_dim(x, x.ndim - 1)
 
 
+def inverse_off_diagonal(x: Traced) -> Traced:
+    """1 / x of square matrices, and zero on the diagonal."""
+    place = build.iota(x.shape[-1])
+    on_diagonal = column(place) == row(place)
+    return build.select_where(on_diagonal, 0, 1 / op.where(on_diagonal, 1, x), x.dtype)
+
+
 def hermitian_part(x: Traced) -> Traced:
     """x + its adjoint."""
     return x + adjoint(x)

@@ -25,6 +25,7 @@ from .matrices import (
     copied,
     diagonal,
     hermitian_part,
+    inverse_off_diagonal,
     matrix_calls,
     require_matrices,
     row,
@@ -57,13 +58,9 @@ def _svd_arrays(A: Any, full: bool, name: str) -> Any:
 # ---------------------------------------------------------------- derivatives
 
 
-def _inverse_gaps(S: Traced) -> Traced:
+def _inverse_square_gaps(S: Traced) -> Traced:
     """At (i, j) 1 / (s_j² - s_i²), zero at (i, i)."""
-    gaps = (row(S) - column(S)) * (row(S) + column(S))
-    size = S.shape[-1]
-    place = build.iota(size)
-    equal = column(place) == row(place)
-    return build.select_where(equal, 0, 1 / op.where(equal, 1, gaps), S.dtype)
+    return inverse_off_diagonal((row(S) - column(S)) * (row(S) + column(S)))
 
 
 def _thin(U: Traced, S: Traced, Vh: Traced) -> tuple[Traced, Traced]:
@@ -74,7 +71,7 @@ def _thin(U: Traced, S: Traced, Vh: Traced) -> tuple[Traced, Traced]:
 
 def _inner_gradient(U: Traced, S: Traced, Vh: Traced, gU: Any, gV: Any) -> Traced:
     """What stands between U and V.mH in the gradient of A, for the singular vectors' gradients."""
-    values, gaps = (build.convert(x, U.dtype) for x in (S, _inverse_gaps(S)))
+    values, gaps = (build.convert(x, U.dtype) for x in (S, _inverse_square_gaps(S)))
     left, right = (
         None if gU is None else adjoint(U) @ gU,
         None if gV is None else Vh @ gV,
@@ -128,7 +125,7 @@ def _svd_jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
     V = adjoint(Vh)
     inner = adjoint(U) @ dA @ V
     dS = real_part(diagonal(inner))
-    values, gaps = (build.convert(x, A.dtype) for x in (S, _inverse_gaps(S)))
+    values, gaps = (build.convert(x, A.dtype) for x in (S, _inverse_square_gaps(S)))
     left = hermitian_part(inner * row(values)) * gaps
     right = hermitian_part(inner * column(values)) * gaps
     if A.dtype.is_complex:
