@@ -11,7 +11,7 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel
 from ..promotion import result_type
 from . import build
-from .checks import require_differentiable, require_matrices, require_same_dtype, require_square
+from .checks import require_differentiable, require_same_dtype, require_square
 from .conversion import overwritten
 from .record import Operand, Selector, Tensor, Tensors, composite, op
 from .samples import Draw, calls
@@ -408,7 +408,6 @@ def _inverse(A: Traced) -> Traced:
 )
 def matrix_power(A, n: int):
     """The n-th power of square matrices, by repeated squaring; negative n: of the inverses."""
-    require_matrices("linalg.matrix_power", A)
     require_square("linalg.matrix_power", A)
     if n == 0:
         return overwritten.apply(A, build.expand(op.eye(A.shape[-1], dtype=A.dtype), A.shape))

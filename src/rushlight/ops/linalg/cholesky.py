@@ -24,8 +24,7 @@ from .matrices import (
     identity,
     info_shape,
     matrix_calls,
-    require_matrices,
-    require_square,
+    require_lapack,
     same_batch,
 )
 from .triangular import substituted, substituted_right
@@ -111,7 +110,7 @@ def factor_primitive(A, name):
 
 
 def _factored(name: str, A: Traced, upper: bool, required: bool) -> tuple[Traced, Traced]:
-    require_square(name, A, kernel="cholesky_cpu")
+    require_lapack(name, A, square=True, kernel="cholesky_cpu")
     L, info = factor_primitive.apply(adjoint(A) if upper else A, name=name if required else None)
     return (adjoint(L) if upper else L), info
 
@@ -206,7 +205,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False):
     """The inverse of the matrix with the Cholesky factor ``input``: of input @ input.mH, or with
     ``upper`` of input.mH @ input.
     """
-    require_square("cholesky_inverse", input, kernel="cholesky_inverse")
+    require_lapack("cholesky_inverse", input, square=True, kernel="cholesky_inverse")
     factor = invertible_triangle.apply(input)
     inverse = substituted(factor, identity(input.shape[-1], input), upper)
     return inverse @ adjoint(inverse) if upper else adjoint(inverse) @ inverse
@@ -223,8 +222,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False):
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
     """The solution X of A @ X = input, where A has the Cholesky factor ``input2``."""
     name = "cholesky_solve"
-    require_matrices(name, input, kernel="cholesky_solve")
-    require_square(name, input2, kernel="cholesky_solve")
+    require_lapack(name, input, kernel="cholesky_solve")
+    require_lapack(name, input2, square=True, kernel="cholesky_solve")
     require_same_dtype(name, input=input, input2=input2)
     check_equation(name, input2, input, True)
     B, factor = same_batch(name, input, input2)

@@ -25,7 +25,7 @@ from ..results import named
 from ..samples import Draw
 from .arrays import adjoint_arrays, are_finite
 from .inverses import inverse_primitive
-from .matrices import column, diagonal, info_shape, matrix_calls, require_square, row, transposed
+from .matrices import column, diagonal, info_shape, matrix_calls, require_lapack, row, transposed
 from .singular_values import svd_primitive
 
 # ---------------------------------------------------------------- the adjugate
@@ -191,14 +191,14 @@ def linalg_det(A: Tensor):
         >>> rushlight.linalg.det(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]]))
         tensor(-1.)
     """
-    require_square("linalg.det", A, kernel="lu_cpu")
+    require_lapack("linalg.det", A, square=True, kernel="lu_cpu")
     return determinant.apply(A)
 
 
 @composite(names=["det"], samples=_SAMPLES)
 def det(input: Tensor):
     """The determinants of square matrices."""
-    require_square("linalg.det", input, kernel="lu_cpu")
+    require_lapack("linalg.det", input, square=True, kernel="lu_cpu")
     return determinant.apply(input)
 
 
@@ -224,21 +224,21 @@ def linalg_slogdet(A: Tensor):
         >>> sign, logabsdet.exp()
         (tensor(1.), tensor(0.2500))
     """
-    require_square("linalg.slogdet", A)
+    require_lapack("linalg.slogdet", A, square=True)
     return _LinalgSlogdet(*logarithm_primitive.apply(A))
 
 
 @composite(names=["slogdet"], out="same dtype", samples=_SAMPLES)
 def slogdet(input: Tensor):
     """As ``linalg.slogdet``."""
-    require_square("linalg.slogdet", input)
+    require_lapack("linalg.slogdet", input, square=True)
     return _Slogdet(*logarithm_primitive.apply(input))
 
 
 @composite(names=["logdet"], samples=_SAMPLES)
 def logdet(input: Tensor):
     """The logarithms of the determinants; NaN where a real determinant is negative."""
-    require_square("logdet", input)
+    require_lapack("logdet", input, square=True)
     sign, logarithm = logarithm_primitive.apply(input)
     if input.dtype.is_complex:
         return logarithm + op.log(sign)

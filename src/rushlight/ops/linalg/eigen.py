@@ -24,7 +24,15 @@ from ..samples import Draw, calls, is_precise, only
 from .arrays import decompose_finite
 from .gauge import require_invariance, turns
 from .inverses import solved
-from .matrices import column, copied, diagonal, inverse_off_diagonal, require_precision, row
+from .matrices import (
+    column,
+    copied,
+    diagonal,
+    inverse_off_diagonal,
+    require_lapack,
+    require_precision,
+    row,
+)
 
 # ---------------------------------------------------------------- Hermitian matrices
 
@@ -240,8 +248,7 @@ def general_values_primitive(A):
 
 
 def _require_general(name: str, A: Traced) -> None:
-    require_square(name, A)
-    require_precision(name, A.dtype, "linalg_eig_out_cpu")
+    require_lapack(name, A, square=True, kernel="linalg_eig_out_cpu")
 
 
 @composite(names=["linalg.eig"], methods=[], out="same dtype")

@@ -26,7 +26,7 @@ from .matrices import (
     column,
     info_shape,
     matrix_calls,
-    require_square,
+    require_lapack,
     same_batch,
     transposed,
 )
@@ -164,7 +164,7 @@ def _of_batch(info: Traced, batch: tuple[Any, ...]) -> Traced:
 
 
 def _solve(name: str, A: Traced, B: Traced, left: bool, required: bool) -> tuple[Traced, Traced]:
-    require_square(name, A)
+    require_lapack(name, A, square=True)
     require_same_dtype(name, A=A, B=B)
     if not B.ndim:
         raise RuntimeError(f"{name}: B must have at least 1 dimension, but is a number")
@@ -239,7 +239,7 @@ _INVERSE_SAMPLES = matrix_calls(
 
 def inverse_of(name: str, A: Traced) -> Traced:
     """The inverses; LinAlgError if a matrix has none."""
-    require_square(name, A)
+    require_lapack(name, A, square=True)
     return inverse_primitive.apply(A, name=name)[0]
 
 
@@ -267,7 +267,7 @@ _InvEx = named("linalg_inv_ex", "inverse", "info")
 @composite(names=["linalg.inv_ex"], methods=[], out="same dtype", samples=_INVERSE_SAMPLES)
 def inv_ex(A: Tensor, *, check_errors: bool = False):
     """The inverses, and LAPACK's reports: 0, or the place of the first pivot that is zero."""
-    require_square("linalg.inv_ex", A)
+    require_lapack("linalg.inv_ex", A, square=True)
     return _InvEx(*inverse_primitive.apply(A, name="linalg.inv_ex" if check_errors else None))
 
 

@@ -17,9 +17,8 @@ from .inverses import check_equation
 from .matrices import (
     INFO,
     info_shape,
-    require_matrices,
+    require_lapack,
     require_pivots,
-    require_square,
     same_batch,
 )
 from .refusals import no_jvp, no_vjp, refuse
@@ -167,7 +166,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False):
     Raises:
         LinAlgError: if D is singular.
     """
-    require_square("linalg.ldl_factor_ex", A, kernel="ldl_factor_kernel_cpu")
+    require_lapack("linalg.ldl_factor_ex", A, square=True, kernel="ldl_factor_kernel_cpu")
     name = "linalg.ldl_factor"
     return _Factor(*factor_primitive.apply(A, hermitian=hermitian, name=name)[:2])
 
@@ -178,7 +177,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     zero on D's diagonal.
     """
     name = "linalg.ldl_factor_ex"
-    require_square(name, A, kernel="ldl_factor_kernel_cpu")
+    require_lapack(name, A, square=True, kernel="ldl_factor_kernel_cpu")
     name_if_checked = name if check_errors else None
     return _FactorEx(*factor_primitive.apply(A, hermitian=hermitian, name=name_if_checked))
 
@@ -193,8 +192,8 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
         hermitian: as it was given to ``linalg.ldl_factor``.
     """
     name = "linalg.ldl_solve"
-    require_square(name, LD)
-    require_matrices(name, B)
+    require_lapack(name, LD, square=True)
+    require_lapack(name, B)
     if pivots.dtype.is_differentiable or pivots.dtype is dtypes.bool:
         raise RuntimeError(
             f"{name}: Expected pivots to be integers, not {pivots.dtype}; pass those that "

@@ -12,7 +12,7 @@ from .. import build
 from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op
 from ..samples import Draw
-from .matrices import matrix_calls, require_matrices
+from .matrices import matrix_calls, require_lapack
 from .orthogonal import qr_of
 from .singular_values import svd_primitive
 
@@ -57,7 +57,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M=None):
     Returns:
         U (..., m, q), S (..., q) and V (..., n, q).
     """
-    require_matrices("svd_lowrank", A)
+    require_lapack("svd_lowrank", A)
     if M is not None:
         M = build.expand(M, A.shape)
     return _low_rank(A, 6 if q is None else q, 2 if niter is None else niter, M)
@@ -76,7 +76,7 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     Returns:
         U (..., m, q), S (..., q) and V (..., n, q), of which V has the directions in its columns.
     """
-    require_matrices("pca_lowrank", A)
+    require_lapack("pca_lowrank", A)
     m, n = A.shape[-2:]
     limit = m if m <= n else n
     if q is None:

@@ -27,7 +27,7 @@ from .matrices import (
     INFO,
     info_shape,
     matrix_calls,
-    require_matrices,
+    require_lapack,
     require_pivots,
     same_batch,
     smaller,
@@ -203,7 +203,7 @@ def _factored(name: str, A: Traced, pivot: bool) -> tuple[Traced, Traced, Traced
         )
     if A.dtype.is_integral:
         raise NotImplementedError(f'{name}: "lu_cpu" not implemented for {A.dtype}')
-    require_matrices(name, A, kernel="lu_cpu")
+    require_lapack(name, A, kernel="lu_cpu")
     if not pivot:
         raise RuntimeError(f"{name}: pivot=False is not implemented on the CPU")
     LU, pivots, info = factor_primitive.apply(A)
@@ -301,7 +301,7 @@ def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ):
     """The factors P, L and U of what ``lu_factor`` returns; those that are not wanted are empty."""
-    require_matrices("lu_unpack", LU_data)
+    require_lapack("lu_unpack", LU_data)
     if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             f"torch.lu_unpack: LU_pivots must have dtype torch.int32, not {LU_pivots.dtype}; pass "
@@ -344,7 +344,7 @@ def _solve(LU: Traced, pivots: Traced, B: Traced, adjoined: bool) -> Traced:
 
 def _solved(name: str, LU: Traced, pivots: Traced, B: Traced, left: bool, adjoined: bool) -> Traced:
     require_square(name, LU)
-    require_matrices(name, B)
+    require_lapack(name, B)
     require_same_dtype(name, LU=LU, B=B)
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError(

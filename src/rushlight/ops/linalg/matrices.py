@@ -10,7 +10,8 @@ from ...graph.symbols import same_shape
 from ...graph.trace import Traced
 from ...layout import broadcast_shapes
 from ...promotion import scalar_type_name
-from .. import build, checks
+from .. import build
+from ..checks import require_differentiable, require_matrices, require_square
 from ..linear_algebra import adjoint
 from ..record import op
 from ..samples import Samples, calls, only
@@ -24,19 +25,23 @@ def matrix_calls(*samples: Any) -> Samples:
     return only(lambda dtype: dtype in _PRECISE, calls(*samples))
 
 
-def require_matrices(name: str, *tensors: Traced, kernel: str | None = None) -> None:
-    """RuntimeError unless these are matrices of a dtype that LAPACK has.
+def require_lapack(
+    name: str, x: Traced, *, square: bool = False, kernel: str | None = None
+) -> None:
+    """RuntimeError unless these are matrices, square if need be, of a dtype that LAPACK has.
 
     kernel: half precision is a NotImplementedError that says so.
     """
-    for x in tensors:
-        checks.require_matrices(name, x)
-        require_precision(name, x.dtype, kernel)
+    if square:
+        require_square(name, x)
+    else:
+        require_matrices(name, x)
+    require_precision(name, x.dtype, kernel)
 
 
 def require_precision(name: str, dtype: DType, kernel: str | None = None) -> None:
     """RuntimeError unless LAPACK has this dtype."""
-    checks.require_differentiable(name, dtype)
+    require_differentiable(name, dtype)
     if dtype not in _PRECISE:
         if kernel is not None:
             raise NotImplementedError(
@@ -46,13 +51,6 @@ def require_precision(name: str, dtype: DType, kernel: str | None = None) -> Non
             f"{name}: Low precision dtypes not supported. Got {scalar_type_name(dtype)}; convert "
             "with float()"
         )
-
-
-def require_square(name: str, *tensors: Traced, kernel: str | None = None) -> None:
-    """As ``require_matrices``, and the matrices must be square."""
-    for x in tensors:
-        checks.require_square(name, x)
-        require_matrices(name, x, kernel=kernel)
 
 
 def require_pivots(name: str, pivots: Traced, factor: Traced) -> None:

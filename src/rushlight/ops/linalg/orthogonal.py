@@ -29,7 +29,7 @@ from .matrices import (
     diagonal,
     identity,
     matrix_calls,
-    require_matrices,
+    require_lapack,
     smaller,
 )
 from .refusals import no_jvp, no_vjp
@@ -158,7 +158,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced"):
         tensor([[-5.0000, -2.2000],
                 [ 0.0000,  0.4000]])
     """
-    require_matrices("linalg.qr", A, kernel="geqrf_cpu")
+    require_lapack("linalg.qr", A, kernel="geqrf_cpu")
     if mode == "r":
         return _QR(build.full((0,), 0, A.dtype), qr_triangle.apply(A))
     if mode not in ("reduced", "complete"):
@@ -172,7 +172,7 @@ _OldQR = named("qr", "Q", "R")
 @composite(names=["qr"], out="same dtype", samples=matrix_calls((Draw((3, 3)),), (Draw((3, 4)),)))
 def qr(input: Tensor, some: bool = True):
     """The QR decomposition input = Q @ R; without ``some`` Q is square."""
-    require_matrices("linalg.qr", input, kernel="geqrf_cpu")
+    require_lapack("linalg.qr", input, kernel="geqrf_cpu")
     return _OldQR(*qr_of(input, not some))
 
 
@@ -213,12 +213,12 @@ def geqrf(input: Tensor):
     """
     if input.dtype.is_integral:
         raise NotImplementedError(f'"geqrf_cpu" not implemented for {input.dtype}')
-    require_matrices("geqrf", input, kernel="geqrf_cpu")
+    require_lapack("geqrf", input, kernel="geqrf_cpu")
     return _Geqrf(*reflections.apply(input))
 
 
 def _require_reflections(name: str, A: Traced, tau: Traced) -> None:
-    require_matrices(name, A, kernel=name)
+    require_lapack(name, A, kernel=name)
     require_same_dtype(name, input=A, tau=tau)
     if A.shape[-2] < A.shape[-1]:
         raise RuntimeError(
@@ -301,8 +301,8 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         transpose: whether Q.mH stands in Q's place.
     """
     name = "ormqr"
-    require_matrices(name, other, kernel=name)
-    require_matrices(name, input, kernel=name)
+    require_lapack(name, other, kernel=name)
+    require_lapack(name, input, kernel=name)
     require_same_dtype(name, input=input, other=other)
     require_same_dtype(name, input=input, tau=tau)
     size = other.shape[-2] if left else other.shape[-1]

@@ -25,7 +25,7 @@ from ..samples import Draw
 from .arrays import adjoint_arrays
 from .eigen import decompose_hermitian, values_of
 from .inverses import inverse_primitive
-from .matrices import column, matrix_calls, require_matrices, require_square
+from .matrices import column, matrix_calls, require_lapack
 from .singular_values import decompose, svdvals_of
 
 
@@ -111,9 +111,9 @@ def pinv_of(A: Traced, atol: Any = None, rtol: Any = None, hermitian: bool = Fal
 
 
 def _pinv(A: Traced, atol: Any, rtol: Any, hermitian: bool) -> Traced:
-    require_matrices("linalg.pinv", A)
+    require_lapack("linalg.pinv", A)
     if hermitian:
-        require_square("linalg.eigh", A)
+        require_lapack("linalg.eigh", A, square=True)
     return pinv_of(A, atol, rtol, hermitian)
 
 
@@ -200,13 +200,13 @@ def matrix_rank(
         >>> rushlight.linalg.matrix_rank(rushlight.ones(3, 3))
         tensor(1)
     """
-    require_matrices("linalg.matrix_rank", A)
+    require_lapack("linalg.matrix_rank", A)
     if tol is not None:
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(A, atol, rtol)
     A = op.detach(A)
     if hermitian:
-        require_square("linalg.eigh", A)
+        require_lapack("linalg.eigh", A, square=True)
         magnitude = op.abs(values_of(A, "L"))
     else:
         magnitude = svdvals_of(A)
@@ -250,7 +250,7 @@ def cond(A: Tensor, p: Selector = None):
         >>> rushlight.linalg.cond(rushlight.tensor([[2.0, 0.0], [0.0, 0.5]]))
         tensor(4.)
     """
-    require_matrices("linalg.cond", A, kernel="linalg_svd_cpu")
+    require_lapack("linalg.cond", A, kernel="linalg_svd_cpu")
     if p is None or (p in (2, -2) and not isinstance(p, str)):
         S = svdvals_of(A)
         if S.shape[-1] == 0:
@@ -263,7 +263,7 @@ def cond(A: Tensor, p: Selector = None):
             f"linalg.cond got an invalid norm type: {p}; it may be None, 2, -2, 'fro', 'nuc', 1, "
             "-1, or an infinity"
         )
-    require_square(f"linalg.cond(ord={p})", A)
+    require_lapack(f"linalg.cond(ord={p})", A, square=True)
     if A.shape[-1] == 0:
         return build.full(A.shape[:-2], 0, A.dtype.to_real())
     norm = getattr(op, "linalg.matrix_norm")

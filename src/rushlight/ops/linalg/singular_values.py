@@ -27,7 +27,7 @@ from .matrices import (
     hermitian_part,
     inverse_off_diagonal,
     matrix_calls,
-    require_matrices,
+    require_lapack,
     row,
     skew_part,
     smaller,
@@ -237,7 +237,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
         >>> S
         tensor([3., 2.])
     """
-    require_matrices("linalg.svd", A, kernel="linalg_svd_cpu")
+    require_lapack("linalg.svd", A, kernel="linalg_svd_cpu")
     _require_driver(driver)
     return _LinalgSVD(*svd_primitive.apply(A, full=full_matrices, name="linalg.svd"))
 
@@ -247,7 +247,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
     """The singular value decomposition input = U @ diag(S) @ V.mH; without ``some`` U and V are
     square, without ``compute_uv`` they are zero.
     """
-    require_matrices("linalg.svd", input, kernel="linalg_svd_cpu")
+    require_lapack("linalg.svd", input, kernel="linalg_svd_cpu")
     if compute_uv:
         U, S, Vh = svd_primitive.apply(input, full=not some, name="linalg.svd")
         return _SVD(U, S, adjoint(Vh))
@@ -259,7 +259,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
 
 def svdvals_of(A: Traced) -> Traced:
     """The singular values in descending order, of checked matrices."""
-    require_matrices("linalg.svd", A, kernel="linalg_svd_cpu")
+    require_lapack("linalg.svd", A, kernel="linalg_svd_cpu")
     return values_primitive.apply(copied(A), name="linalg.svd")
 
 

@@ -22,8 +22,7 @@ from .arrays import fill_each
 from .inverses import check_equation
 from .matrices import (
     matrix_calls,
-    require_matrices,
-    require_square,
+    require_lapack,
     same_batch,
     transposed,
 )
@@ -122,8 +121,8 @@ def solve_triangular(
                 [1.]])
     """
     name = "linalg.solve_triangular"
-    require_square(name, A)
-    require_matrices(name, B)
+    require_lapack(name, A, square=True)
+    require_lapack(name, B)
     require_same_dtype(name, A=A, B=B)
     check_equation(name, A, B, left)
     A, B = same_batch(name, A, B)
@@ -146,8 +145,8 @@ def triangular_solve(
 ):
     """The solution of A @ X = b (or A.mT @ X = b) for triangular A, and a copy of A."""
     name = "triangular_solve"
-    require_square(name, A)
-    require_matrices(name, b)
+    require_lapack(name, A, square=True)
+    require_lapack(name, b)
     require_same_dtype(name, b=b, A=A)
     check_equation(name, A, b, True)
     coefficient, b = same_batch(name, A, b)
