@@ -65,7 +65,7 @@ RANGES = {
 }
 
 
-@pytest.mark.parametrize("number", (70000, 1e30, 1e300, -129, 300, 2**40, 1.5, 65519.0))
+@pytest.mark.parametrize("number", (70000, 1e30, 1e300, -129, 300, 2**40, 1.5, 65519.0, -0.5))
 @pytest.mark.parametrize("dtype", (*HALVES, "float32", "uint8", "int8", "int64", "complex64"))
 @pytest.mark.parametrize("name", RANGES)
 def test_number_beyond_the_dtype(name, dtype, number):

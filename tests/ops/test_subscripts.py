@@ -154,3 +154,18 @@ def test_index_put_refuses_indices_without_elements_to_stand_for():
             with pytest.raises(IndexError):
                 target.index_put(indices, values)
         assert m.zeros(0, 2).index_put((zero[:0],), three[:1]).shape == (0, 2)
+
+
+def test_a_dim_without_elements_refuses_any_index_in_a_tensor():
+    for m in (rushlight, torch):
+        last, nothing = m.tensor([-1]), m.tensor([], dtype=m.int64)
+        for shape, index in (
+            ((0, 3), last),
+            ((0, 3), (last, slice(1, 1))),
+            ((0, 0), last),
+            ((2, 0), (slice(None), last)),
+        ):
+            with pytest.raises(IndexError, match="size 0"):
+                m.zeros(shape)[index]
+        assert m.zeros(3, 0)[m.tensor([7])].shape == (1, 0)  # nothing is read
+        assert m.zeros(0, 3)[nothing].shape == (0, 3)

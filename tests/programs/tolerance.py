@@ -91,6 +91,25 @@ def ulps_of_mixed(program: Program, call: Call) -> float:
     """Units in the last place of the result where PyTorch rounds to a coarser type on the way, or
     calls of powers.
     """
+    return max(_ulps_of_kind(program, call), _ulps_of_out(program, call))
+
+
+def _ulps_of_out(program: Program, call: Call) -> float:
+    """out= of a finer type holds a result of the type that the call has without it."""
+    target = call.kwargs.get("out")
+    if not isinstance(target, Ref):
+        return 0.0
+    kwargs = {name: each for name, each in call.kwargs.items() if name != "out"}
+    result = result_in_pytorch(program, Call(call.path, call.args, kwargs))
+    names = [
+        dtype_name(each) for each in (result, program.theirs[target.index]) if each is not None
+    ]
+    if len(names) < 2 or not PRECISION.keys() >= set(names):
+        return 0.0
+    return ULPS * max(1.0, PRECISION[names[0]][0] / PRECISION[names[1]][0])
+
+
+def _ulps_of_kind(program: Program, call: Call) -> float:
     names = {dtype_name(program.theirs[index]) for index in call.tensors()}
     names &= PRECISION.keys()
     if (
@@ -244,6 +263,12 @@ def undefined(program: Program, call: Call) -> bool:
         and _beyond_integers(tensors, call)
     ):
         return True
+    if name in ("all", "any") and "out" in call.kwargs:
+        # PyTorch converts the input to out's dtype first: 0.5 is false where out is uint8.
+        return dtype_name(tensors[-1]) == "uint8" and dtype_name(tensors[0]) not in (
+            "bool",
+            "uint8",
+        )
     if name == "kron":
         # PyTorch views the product as the result, which some orders of dims forbid; others last.
         result = result_in_pytorch(program, call)
@@ -253,9 +278,11 @@ def undefined(program: Program, call: Call) -> bool:
         # PyTorch reads the 0-d bound: it takes real parts, and refuses what a half cannot hold.
         return any(each.is_complex() for each in tensors) or _extent(program, call) > 65504
     if name == "[]=" and isinstance(call.args[2], Ref):
-        source, target = (storage_place(program.theirs[call.args[i].index])[0] for i in (2, 0))
-        if source == target:  # whether the elements read are those written decides on an error
-            return True
+        source, target = (program.theirs[call.args[i].index] for i in (2, 0))
+        if storage_place(source)[0] == storage_place(target)[0]:
+            return True  # whether the elements read are those written decides on an error
+        if source.requires_grad and not (target.is_floating_point() or target.is_complex()):
+            return True  # PyTorch gives the integers a gradient, unless it writes by copy_
     if "sub" in name and call.kwargs.get("alpha") == -(2**63) and not all(map(_integral, tensors)):
         return True  # PyTorch adds -alpha times the tensor, which overflows
     if name == "ldexp" and _integral(tensors[-1]) and tensors[0].shape != tensors[-1].shape:

@@ -235,7 +235,8 @@ def _fits(number: Any, dtype: DType) -> bool:
     if dtype.is_integral:
         limits = iinfo(dtype)
         high = min(limits.max, 2**63 - 1)
-        low = limits.min if dtype.is_signed else -high  # negative numbers wrap around
+        wraps = not dtype.is_signed and not number.dtype.is_floating_point  # a negative int
+        low = -high if wraps else limits.min
         return number >= low and number <= high
     infinite, largest = float("inf"), finfo(dtype).max
     return not (number > largest and number < infinite or number < -largest and number > -infinite)

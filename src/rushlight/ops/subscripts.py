@@ -153,7 +153,9 @@ def getitem(input: Traced, index: Any) -> Traced:
         return parts.view
     dims = tuple(parts.indices)
     indices = list(parts.indices.values())
-    result = index_primitive.apply(parts.view, *_broadcast(indices), dims=dims)
+    tensors = _broadcast(indices)
+    _require_elements("index", parts.view, tensors, dims)
+    result = index_primitive.apply(parts.view, *tensors, dims=dims)
     return build.laid_out_by(result, _operands(parts.view, indices, dims, result.shape))
 
 
@@ -240,7 +242,11 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     tensors = _broadcast(
         [build.convert(each, dtypes.int64) for each in indices if each is not None]
     )
-    _check_dims(input, tensors, dims, len(indices))
+    if len(indices) > input.ndim:
+        raise IndexError(
+            f"index_put: too many indices for tensor of dimension {input.ndim} (got {len(indices)})"
+        )
+    _require_elements("index_put", input, tensors, dims)
     shape = indexed_shape(input, tensors, dims)
     values = build.convert(build.lift(values, input.context, "index_put"), input.dtype)
     while values.ndim > len(shape) and values.shape[0] == 1:
@@ -250,15 +256,16 @@ def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False)
     return build.laid_out_like(result, input)
 
 
-def _check_dims(input: Traced, tensors: Sequence[Traced], dims: Sequence[int], count: int) -> None:
-    """IndexError for more indices than dims, or for any index into a dim without elements."""
-    if count > input.ndim:
-        raise IndexError(
-            f"index_put: too many indices for tensor of dimension {input.ndim} (got {count})"
-        )
+def _require_elements(
+    operator: str, input: Traced, tensors: Sequence[Traced], dims: Sequence[int]
+) -> None:
+    """IndexError for any index into a dim without elements, also where nothing would be read."""
     for dim in dims:
         if same(input.shape[dim], 0) and not any(same(size, 0) for size in tensors[0].shape):
-            raise IndexError(f"index_put: index is out of bounds for dimension {dim} with size 0")
+            raise IndexError(
+                f"{operator}: index is out of bounds for dimension {dim} with size 0; only an "
+                "empty index tensor selects from it"
+            )
 
 
 def _other_dtype(values: Any, dtype: Any) -> bool:
