@@ -176,7 +176,8 @@ struct SavedValue {
 
 struct Recipe {                 // shared by all nodes that one plan creates
   int64_t references;
-  PyObject *op;           // Operator
+  PyObject *make;         // callable: the wanted ones of grad_inputs, or None for all -> Operator for their gradients
+  std::vector<std::pair<uint64_t, PyObject *>> operators;  // those made so far, by the edges that are wanted
   std::string name;             // e.g. "AddBackward0"
   // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot, 5 hidden buffer that no gradient flows through
   struct Saved { uint8_t kind; int index; };

@@ -63,6 +63,20 @@ bool Run::add_to_slice(Task &task, Tensor **given, bool *done) {
   return true;
 }
 
+Wanted Run::wanted_edges(Node *node) const {
+  if (!limited_) return kAllEdges;
+  Wanted result = 0;
+  bool all = true;
+  uint32_t k = 0;
+  for (const Edge &edge : node->edges) {
+    const bool chosen = edge.node && wanted(tasks_[map_.find(edge.node)]);
+    if (chosen) result |= Wanted(1) << edge_bit(k);
+    all = all && (chosen || !edge.node);
+    ++k;
+  }
+  return all ? kAllEdges : result;
+}
+
 bool Run::run_node(Task &task, Tensor **given) {
   Node *node = task.node;
   if (node->extras && (!run_tensor_hooks(node, given) || !run_node_prehooks(node, given))) return false;
@@ -73,7 +87,7 @@ bool Run::run_node(Task &task, Tensor **given) {
   // A node whose operands have no history (views made without recording) has nothing to compute or to free.
   const bool idle = node->kind == NodeKind::Recipe &&
                     std::all_of(node->edges.begin(), node->edges.end(), [](const Edge &edge) { return !edge.node; });
-  if (!idle && !node_apply(node, given, results)) return false;
+  if (!idle && !node_apply(node, given, results, wanted_edges(node))) return false;
   if (!options_.keep_graph) node_release(node);
   if (node->extras && !run_node_hooks(node, results, given)) return false;
   if (anomaly_mode && !anomaly_check(node, results)) return false;

@@ -111,6 +111,7 @@ class Run {
   bool run_leaf(Task &task, Tensor **given);
   bool run_node(Task &task, Tensor **given);
   bool add_to_slice(Task &task, Tensor **given, bool *done);
+  Wanted wanted_edges(Node *node) const;
   void arrived(uint32_t task);
   void capture(const Task &task, Tensor *const *given);
   void clear(Task &task);

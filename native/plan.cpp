@@ -467,12 +467,12 @@ class PlanParser {
     if (!tape) return;
     Items items(tape, "tape");
     items.require(7, "tape");
-    if (!PyCallable_Check(items[0])) fail(PyExc_TypeError, "Plan: the tape's operator %R is not callable", items[0]);
+    if (!PyCallable_Check(items[0])) fail(PyExc_TypeError, "Plan: the tape's maker %R is not callable", items[0]);
     std::string name = text_of(items[4], "the tape's name");
     plan_->recipe = new Recipe();
     Recipe &recipe = *plan_->recipe;
     recipe.references = 1;
-    recipe.op = Py_NewRef(items[0]);
+    recipe.make = Py_NewRef(items[0]);
     recipe.name = name;
     recipe.grad_inputs = indices(items[2], plan_->inputs, "the tape's inputs");
     recipe.operands = index_of(items[6], 0, INT32_MAX, "the number of the tape's operands");

@@ -207,8 +207,12 @@ bool native_arithmetic(const Tensor *t);       // may layout arithmetic stand in
 
 // tape_apply.cpp
 using Gradients = std::vector<TensorRef>;
+// A bit for each edge whose gradient somebody wants; the last stands for all further edges, too.
+using Wanted = uint64_t;
+constexpr Wanted kAllEdges = ~Wanted(0);
+constexpr uint32_t edge_bit(uint32_t edge) { return edge < 63 ? edge : 63; }
 // Gradients of the node's inputs, one per edge, null where undefined. `given`: input_count borrowed tensors or null.
-bool node_apply(Node *node, Tensor *const *given, Gradients &results);
+bool node_apply(Node *node, Tensor *const *given, Gradients &results, Wanted wanted = kAllEdges);
 bool accumulate_slice(Node *node, Tensor *gradient, Tensor *buffer);  // Slice, Select: add to a buffer of the base
 TensorRef call_operator(const char *name, std::initializer_list<PyObject *> arguments);  // must return a tensor
 bool accumulate_leaf(Node *node, TensorRef gradient);

@@ -67,7 +67,26 @@ bool take_gradients(Node *node, ObjectRef object, Gradients &results) {
   return true;
 }
 
-bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
+// The operator for the gradients of the wanted edges. Borrowed.
+PyObject *backward_operator(Recipe *recipe, Wanted wanted) {
+  for (auto &[edges, op] : recipe->operators) {
+    if (edges == wanted) return op;
+  }
+  ObjectRef indices = ObjectRef::borrow(Py_None);
+  if (wanted != kAllEdges) {
+    std::vector<int64_t> chosen;
+    for (uint32_t k = 0; k < recipe->grad_inputs.size(); ++k) {
+      if (wanted >> edge_bit(k) & 1) chosen.push_back(k);
+    }
+    indices = ObjectRef(int_tuple(chosen.data(), int(chosen.size())));
+  }
+  ObjectRef op(indices ? PyObject_CallOneArg(recipe->make, indices.get()) : nullptr);
+  if (!op) return nullptr;
+  recipe->operators.emplace_back(wanted, op.get());
+  return op.release();
+}
+
+bool apply_recipe(Node *node, Tensor *const *given, Gradients &results, Wanted wanted) {
   const size_t saved = node->saved.size();
   // Values are missing after a run that freed them, and while hooks are given them one by one.
   if (node->released || saved != node->recipe->saved.size()) return raise_twice();
@@ -76,11 +95,13 @@ bool apply_recipe(Node *node, Tensor *const *given, Gradients &results) {
   while (unpacked < node->saved.size() && (arguments[unpacked] = saved_unpack(node, node->saved[unpacked]))) ++unpacked;
   if (unpacked < saved && !PyErr_Occurred()) raise_twice();  // an unpack hook ran the graph
   ObjectRef object;
-  if (unpacked == saved) {
+  if (unpacked == saved && wanted) {
     for (uint32_t i = 0; i < node->input_count; ++i) arguments[saved + i] = or_none(given[i]);
-    object = ObjectRef(operator_call(node->recipe->op, arguments.data(), arguments.size()));
+    PyObject *op = backward_operator(node->recipe, wanted);
+    if (op) object = ObjectRef(operator_call(op, arguments.data(), arguments.size()));
   }
   for (size_t i = 0; i < unpacked; ++i) Py_DECREF(arguments[i]);
+  if (unpacked == saved && !wanted) return true;  // all could be read, and nobody asks for more
   return take_gradients(node, std::move(object), results);
 }
 
@@ -330,7 +351,20 @@ struct WrittenView {
   CopySlices *slices;
   const Meta *base, *view;
   bool pairs;
+  Wanted wanted;  // of the node's edges
 };
+
+// Which edges of the written operator are wanted: the view's former value goes to the base, the others follow it.
+Wanted wanted_inside(const WrittenView &written) {
+  if (written.wanted == kAllEdges) return kAllEdges;
+  Wanted inside = 0;
+  uint32_t next = 1;
+  for (uint32_t k = 0; k < written.slices->function->edges.count; ++k) {
+    const uint32_t outer = int32_t(k) == written.slices->self_edge ? 0 : next++;
+    if (written.wanted >> edge_bit(outer) & 1) inside |= Wanted(1) << edge_bit(k);
+  }
+  return inside;
+}
 
 // Runs the operator that wrote. `former` becomes the gradient of the view's former value, null if it has none.
 bool apply_written(const WrittenView &written, TensorRef part, Gradients &results, TensorRef *former) {
@@ -342,7 +376,7 @@ bool apply_written(const WrittenView &written, TensorRef part, Gradients &result
   std::fill(given.begin(), given.end(), nullptr);
   given[slices->output] = part.get();
   results = Gradients(function->edges.count);
-  if (!node_apply(function.get(), given.data(), results)) return false;
+  if (!node_apply(function.get(), given.data(), results, wanted_inside(written))) return false;
   Tensor *own = slices->self_edge >= 0 ? results[slices->self_edge].get() : nullptr;
   if (!own) return true;
   if (!check_part(function.get(), own, slices->view_meta)) return false;
@@ -387,14 +421,14 @@ bool copy_slices_by_operators(const WrittenView &written, Tensor *g, Gradients &
   return sum && (*whole = reshape(sum.get(), sizes_of(base)));
 }
 
-bool apply_copy_slices(Node *node, Tensor *given, Gradients &results) {
+bool apply_copy_slices(Node *node, Tensor *given, Gradients &results, Wanted wanted) {
   CopySlices *slices = node->slices;
   if (!slices || !slices->function) return raise_twice();
   const bool pairs = mixes_parts(node->metas[0], slices->view_meta);
   const MetaRef base = meta_in(node->metas[0], pairs), view = meta_in(slices->view_meta, pairs);
   TensorRef g = !base || !view ? TensorRef() : pairs ? tensor_as_real(given) : TensorRef::borrow(given);
   if (!g) return false;
-  const WrittenView written{slices, base.get(), view.get(), pairs};
+  const WrittenView written{slices, base.get(), view.get(), pairs, wanted};
   const bool native = native_arithmetic(g.get()) && g->meta->dtype == base->dtype && same_sizes(g->meta, base.get()) &&
                       never_overlaps(base.get()) && within(base.get(), view.get(), slices->offset);
   Gradients inner;
@@ -499,13 +533,13 @@ bool accumulate_slice(Node *node, Tensor *g, Tensor *buffer) {
   return region && call_operator("add_", {as_object(region.get()), as_object(part.get())});
 }
 
-bool node_apply(Node *node, Tensor *const *given, Gradients &results) {
+bool node_apply(Node *node, Tensor *const *given, Gradients &results, Wanted wanted) {
   if (node->kind == NodeKind::Python) return apply_python(node, given, results);
   // The gradient of nothing is nothing, but what was freed or written is an error all the same.
   if (std::all_of(given, given + node->input_count, [](Tensor *t) { return !t; })) return check_saved(node);
   switch (node->kind) {
-    case NodeKind::Recipe: return apply_recipe(node, given, results);
-    case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results);
+    case NodeKind::Recipe: return apply_recipe(node, given, results, wanted);
+    case NodeKind::CopySlices: return apply_copy_slices(node, given[0], results, wanted);
     case NodeKind::View: return bool(results[0] = view_gradient(node, given));
     case NodeKind::Overwrite: return overwrite_gradients(node, given[0], results);
     default: return true;

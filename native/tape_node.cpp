@@ -321,7 +321,8 @@ void node_release_saved(Node *node) {
 
 void recipe_decref(Recipe *recipe) {
   if (--recipe->references > 0) return;
-  Py_XDECREF(recipe->op);
+  Py_XDECREF(recipe->make);
+  for (auto &[wanted, op] : recipe->operators) Py_DECREF(op);
   delete recipe;
 }
 

@@ -77,7 +77,10 @@ PyObject *saved_unpack(Node *node, const SavedValue &value) {
   if (value.tensor) {
     const uint32_t version = value.tensor->storage->version;
     if (version != value.version) return raise_modified(node, value, value.tensor->meta, version);
-    if (value.computed && !tape_grad_fn(value.tensor)) return raise_detached(node, value.tensor->meta);
+    // A function of the user's gets it as it is now.
+    if (value.computed && !node->custom && !tape_grad_fn(value.tensor)) {
+      return raise_detached(node, value.tensor->meta);
+    }
     return Py_NewRef(as_object(value.tensor));
   }
   if (!value.meta) Py_RETURN_NONE;

@@ -203,7 +203,7 @@ def scalar_guards(graph: Graph, words: dict[Value, int]) -> list[tuple[str, int,
 
 
 def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> tuple[Any, ...]:
-    """The plan's ``tape`` field: the backward operator and what it needs."""
+    """The plan's ``tape`` field: what makes the backward operator, and what that needs."""
     tensors = [value for value in job.graph.inputs if not value.weak]
     entries: list[tuple[str, Any, str]] = []
     for kind, value in saved.entries:
@@ -238,7 +238,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
         operands = [*tensors, *(value for value in job.graph.inputs if value.weak)][:2]
     places = [operands.index(value) for value in job.wrt]
     name = job.node or node_name(job.name)
-    return rule.operator(), entries, grad_inputs, grad_outputs, name, places, len(operands)
+    return rule.operator, entries, grad_inputs, grad_outputs, name, places, len(operands)
 
 
 # As in PyTorch a number in the place of a tensor counts as an operand of the node.
@@ -273,8 +273,8 @@ def make_operator(
 
 
 class BackwardRule:
-    """The backward pass of one graph as an operator: ``operator(*saved, *sizes, *gradients) ->
-    gradients of wrt``.
+    """The backward pass of one graph as operators: ``operator(*saved, *sizes, *gradients) ->
+    gradients of wrt``, None for those that are not wanted.
 
     saved: the forward values that are passed in, each with its kind; outputs: the values whose
     gradients are passed in, after them come the hidden saved values; symbols: the sizes of the
@@ -304,14 +304,16 @@ class BackwardRule:
         ]
         self.symbols = [symbol for symbol in symbols if symbol.key not in told]
 
-    def operator(self) -> Any:
+    def operator(self, wanted: tuple[int, ...] | None) -> Any:
+        """The operator that computes these of the gradients; None: all."""
+        chosen = self.wrt if wanted is None else [self.wrt[index] for index in wanted]
         count = len(self.saved)
         parameters = [(f"saved{i}", "T") for i in range(count)]
         parameters += [(f"size{i}", "Z") for i in range(len(self.symbols))]
         parameters += [(f"gradient{i}", "T") for i in range(len(self.seeds))]
 
         def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
-            return self.plan(args)
+            return self.plan(args, chosen)
 
         def fallback(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
             result = dual_call(operator, args, kwargs)
@@ -321,7 +323,7 @@ class BackwardRule:
 
         return make_operator(f"{self.name}_backward", parameters, planner, fallback)
 
-    def plan(self, args: tuple) -> Any:
+    def plan(self, args: tuple, chosen: list[Value]) -> Any:
         tracer = CallTracer()
         tracer.context.environment.static = self.graph.environment.static
         sizes: dict[Atom, Any] = {}
@@ -345,28 +347,34 @@ class BackwardRule:
             for value, gradient in given:
                 known = seeds.get(value)
                 seeds[value] = gradient if known is None else known + gradient
-            results = reverse.backward(
-                self.graph, tracer.context, bindings, sizes.__getitem__, seeds, self.wrt
+            found = reverse.backward(
+                self.graph, tracer.context, bindings, sizes.__getitem__, seeds, chosen
             )
-            self._clear_overwritten(results, seeds)
+            gradients = dict(zip(chosen, found, strict=True))
+            self._clear_overwritten(gradients, seeds)
+        results = [gradients.get(value) for value in self.wrt]
         graph = tracer.context.finish(results)
+        used = reverse.ancestors([each.value for each in results if each is not None], set())
+        wrt = [value for value in tracer.requiring_gradients() if value in used]
         return build(
             Job(
                 graph,
                 f"{self.name}_backward",
                 tracer,
                 "tuple",
-                tracer.requiring_gradients(),
+                wrt,
                 may_alias=True,
             )
         )
 
-    def _clear_overwritten(self, results: list[Traced | None], seeds: dict[Value, Traced]) -> None:
+    def _clear_overwritten(
+        self, gradients: dict[Value, Traced | None], seeds: dict[Value, Traced]
+    ) -> None:
         """Zeros for what was written over: its gradient is known, not absent."""
         for position, output in self.graph.mutations.items():
             value, new = self.graph.inputs[position], self.graph.outputs[output]
-            if value in self.wrt and new in seeds and results[self.wrt.index(value)] is None:
-                results[self.wrt.index(value)] = zeros_like(seeds[new])
+            if value in gradients and new in seeds and gradients[value] is None:
+                gradients[value] = zeros_like(seeds[new])
 
 
 def bind_symbol(sizes: dict[Atom, Any], old: Any, new: Any) -> None:

@@ -297,3 +297,22 @@ def test_sequences(torch, use_reentrant, segments):
     y.backward()
     assert torch.allclose(x.grad, expected)
     assert len(calls) > 5 or segments == 1
+
+
+def test_arguments_are_kept_by_hooks_for_saved_tensors(torch, checkpoint):
+    packed = []
+    x = torch.ones(3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t):
+        y = checkpoint(lambda x: x.sin() * x, x, use_reentrant=False)
+    assert any(each.data_ptr() == x.data_ptr() for each in packed)
+    x.detach_()  # the argument is made again as it was
+    (y * 1).sum().backward()
+    assert y.requires_grad
+
+
+def test_argument_that_was_written_is_an_error(torch, checkpoint):
+    x = torch.ones(3, requires_grad=True) * 1
+    y = checkpoint(lambda x: x.sin(), x, use_reentrant=False)
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

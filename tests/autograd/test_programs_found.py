@@ -358,3 +358,55 @@ def test_node_whose_operand_has_no_history_runs_again(torch):
     assert y.requires_grad
     y.backward()
     y.backward()
+
+
+def test_function_gets_a_saved_tensor_that_was_detached_in_place(torch):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            assert not x.requires_grad
+            return gradient * 2
+
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    z = Double.apply(y)
+    y.detach_()
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0] * 3
+
+
+def test_gradient_depends_only_on_what_it_is_computed_from(torch):
+    x, y = (torch.ones(3, requires_grad=True).exp() for _ in range(2))
+    product = x * y
+    (by_x,) = torch.autograd.grad(product.sum(), [x], create_graph=True)
+    assert by_x is not None and by_x.requires_grad
+    ran = []
+    x.register_hook(ran.append)
+    y.register_hook(lambda gradient: None)
+    by_x.sum().backward()  # y's history, not x's
+    assert not ran
+
+
+def test_only_wanted_gradients_are_computed(torch):
+    x, y = (torch.ones(3, requires_grad=True) * 1 for _ in range(2))
+    product = x * y
+    given = []
+    product.grad_fn.register_hook(lambda gradients, _: given.append(gradients))
+    product.sum().backward(inputs=[y], retain_graph=True)
+    base = torch.ones(4, requires_grad=True) * 1
+    base[1:] = product
+    written = base * 1
+    written.sum().backward(inputs=[x], retain_graph=True)
+    written.sum().backward(inputs=[y, base])
+    assert [[each is not None for each in gradients] for gradients in given] == [
+        [False, True],
+        [True, False],
+        [False, True],
+    ]
+    assert x.grad.tolist() == [1.0] * 3 and y.grad.tolist() == [2.0] * 3

@@ -306,7 +306,9 @@ def test_tape_saves_what_the_recipe_says():
         ("scalar", 1, ""),
         ("int", spec.slot(11), ""),
     ]
-    plan = spec.plan(tape=(gradient, saved, [0, 1], [0], "TestedBackward0", [0, 1], 2))
+    plan = spec.plan(
+        tape=(lambda wanted: gradient, saved, [0, 1], [0], "TestedBackward0", [0, 1], 2)
+    )
     x, y = (tensor(np.full(3, n, np.float32)).requires_grad_() for n in (2, 3))
     z = run(plan, x, y, 0.5, True)
     assert type(z.grad_fn).__name__ == "TestedBackward0" and z.requires_grad
@@ -326,7 +328,15 @@ def test_versions_grow_with_each_write():
     out = spec.buffer(f32, (3,))
     spec.kernel(kernel, (3,), 1, [(spec.view(b), (0,)) for b in (0, 1, out)])
     recorded = spec.plan(
-        tape=(lambda *a: calls.append(a), [("input", 0, "")], [1], [0], "TestedBackward0", [1], 2)
+        tape=(
+            lambda wanted: lambda *a: calls.append(a),
+            [("input", 0, "")],
+            [1],
+            [0],
+            "TestedBackward0",
+            [1],
+            2,
+        )
     )
     x, y = tensor(np.ones(3, np.float32)), tensor(np.ones(3, np.float32)).requires_grad_()
     z = run(recorded, x, y)

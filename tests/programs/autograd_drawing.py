@@ -15,10 +15,10 @@ from memory import storage_place
 from program import new
 
 SHAPES = ((2, 3), (3,), (2, 3), (), (3, 2), (1, 3), (2, 1), (6,), (2, 2, 3), (1,), (0, 3))
-# PyTorch's second derivative of prod runs through its result, Rushlight's does not: it has no name.
-UNARY = """sin cos tanh sigmoid neg relu abs clone contiguous square exp().sin sin().contiguous
+# Without prod: PyTorch divides its saved result by its input, which x.data.mul_(0.5) may have changed.
+UNARY = """sin cos tanh sigmoid neg relu abs clone contiguous square sin().exp sin().contiguous
     sum mean detach cumsum(0) softmax(-1) mul(0.5) add(1) clamp(-1,1) sum(0) mean(-1) amax(0)
-    sum(-1,keepdim=True) data to(m.float32) to(m.float64) flip(0) prod().mul(1) var(unbiased=False)
+    sum(-1,keepdim=True) data to(m.float32) to(m.float64) flip(0) var(unbiased=False)
     log_softmax(0) pow(2) pow(3) leaky repeat(2) logsumexp(0) sigmoid().detach
     """.split()
 BINARY = "add sub mul maximum minimum".split()
@@ -371,8 +371,8 @@ def gradients(d: AutogradDrawing) -> Any:
 
 def stored_gradient(d: AutogradDrawing) -> Any:
     x = d.pick(lambda each: told(each, lambda: each.is_leaf and each.grad is not None))
-    if x is None:
-        return None
+    if x is None or d.program.value(x).grad.storage_offset():
+        return None  # part of other memory in PyTorch
     kind = d.random.randrange(4)
     if kind == 0:
         return f"{x}.grad = None"

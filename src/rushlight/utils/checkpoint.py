@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy
+
 from .. import _core, random
 from .._core import Tensor
 from ..autograd.engine import backward
@@ -269,15 +271,35 @@ def _describe(tensor: Tensor) -> dict[str, Any]:
 _CHECKS: dict[str, Any] = {"default": _describe, "none": None}
 
 
-def _check_unchanged(tensors: Sequence[tuple[Tensor, int]]) -> None:
-    for tensor, version in tensors:
-        if tensor._version != version:
-            raise RuntimeError(
-                "a tensor that the backward pass needs was modified by an inplace operation: an "
-                "argument of a checkpointed function, of shape "
-                f"{list(tensor.shape)}, is at version {tensor._version}, and was at version "
-                f"{version} in the forward pass."
-            )
+class _Arguments(Function):
+    """Its node keeps the arguments as any node keeps what it saved: hooks for saved tensors take
+    part, and a later write is an error.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, root: Tensor, *args: Any) -> Tensor:
+        ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
+        return root.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise AssertionError("nothing is computed from what the arguments are kept by")
+
+
+def _keep(args: tuple[Any, ...]) -> Callable[[], list[Any]]:
+    """Keep arguments; the function gives them back."""
+    root = _core.from_numpy(numpy.empty(0)).requires_grad_()
+    node = _Arguments.apply(root, *args).grad_fn
+
+    def arguments() -> list[Any]:
+        given = list(node.others)
+        for place, tensor in zip(node.places, node.saved_tensors):
+            given[place] = tensor
+        return given
+
+    return arguments
 
 
 def _checkpoint_by_hooks(
@@ -294,12 +316,12 @@ def _checkpoint_by_hooks(
         with forward_context:
             return function(*args, **kwargs)
     state = random.get_rng_state() if preserve_rng_state else None
-    versions = [(x, x._version) for x in args if isinstance(x, Tensor)]
+    arguments = _keep(args)
 
     def recompute() -> None:
-        _check_unchanged(versions)
+        given = arguments()
         with _random_state(state), recompute_context:
-            function(*args, **kwargs)
+            function(*given, **kwargs)
 
     frame = _Frame(recompute, early_stop, check)
     with frame.hooks(), forward_context:
