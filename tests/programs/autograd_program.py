@@ -32,8 +32,8 @@ FREED = "Trying to backward through the graph a second time"
 FAULT = "INTERNAL ASSERT FAILED"  # PyTorch's own
 # PyTorch's gradient of a write through an expanded tensor writes through one itself.
 OWN_OVERLAP = "more than one element of the written-to tensor"
-# Where Rushlight may save nothing that could be freed: of a tensor without dims these are the tensor
-# itself, and a gradient may be known as constant.
+# Where Rushlight may save nothing that could be freed: of a tensor without dims these are the
+# tensor itself, and a gradient may be known as constant.
 NOTHING_SAVED = (".amax(", ".amin(", "create_graph=True")
 OVERLAP = "several elements of the written tensor"  # where PyTorch only warns
 
