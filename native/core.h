@@ -236,6 +236,7 @@ void set_thread_count(int count);
 // Run task(context, begin, end) over [0, count) in chunks of at least `grain` on the pool; returns the OR of the results.
 // Nested calls and calls in a forked child before the pool restarts run serially. No GIL needed.
 int64_t parallel_for(int64_t count, int64_t grain, int64_t (*task)(void *, int64_t, int64_t), void *context);
+uint32_t fork_count();                         // of this process's ancestors: what another count noted, another process did
 int thread_index();                            // 0 for the caller, 1.. for pool threads
 // This thread's scratch memory, grown on demand, 64-byte aligned: one for launches and one for products inside them.
 enum class ScratchUse : uint8_t { Launch, Product, Count };

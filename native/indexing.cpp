@@ -12,19 +12,15 @@ enum class Outcome { Done, NotHandled, Error };
 // An int, or a NumPy integer.
 Outcome parse_index(PyObject *object, int64_t *out) {
   if (PyBool_Check(object)) return Outcome::NotHandled;  // a mask
-  if (!PyLong_Check(object)) {
-    if (!PyIndex_Check(object) || tensor_check(object) || !is_numpy_scalar(object)) return Outcome::NotHandled;
-    PyObject *number = PyNumber_Index(object);
-    if (!number) {  // numpy.bool
-      PyErr_Clear();
-      return Outcome::NotHandled;
-    }
-    *out = PyLong_AsLongLong(number);
-    Py_DECREF(number);
-    return Outcome::Done;
+  const bool is_int = PyLong_Check(object);
+  if (!is_int && (!PyIndex_Check(object) || tensor_check(object) || !is_numpy_scalar(object))) return Outcome::NotHandled;
+  Reference number(PyNumber_Index(object));
+  if (!number) {  // numpy.bool
+    PyErr_Clear();
+    return Outcome::NotHandled;
   }
   int overflow;
-  *out = PyLong_AsLongLongAndOverflow(object, &overflow);
+  *out = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (!overflow) return Outcome::Done;
   PyErr_SetString(PyExc_ValueError, "an index of a tensor must fit in 64 bits");
   return Outcome::Error;

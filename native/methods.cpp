@@ -206,7 +206,13 @@ PyObject *tensor_item(Tensor *t) {
 }
 
 PyObject *tensor_to_list(Tensor *t) {
-  if (t->meta->device == 0) return list_of_dim(t, 0, t->data);
+  if (t->meta->device == 0) {
+    // Making lists may start the garbage collector, and a finalizer may give the tensor other memory.
+    meta_incref(t->meta);
+    storage_incref(t->storage);
+    Reference held(as_object(tensor_new(t->meta, t->storage, t->data)));
+    return held ? list_of_dim(as_tensor(held.get()), 0, as_tensor(held.get())->data) : nullptr;
+  }
   PyErr_SetString(PyExc_NotImplementedError, "tolist(): Cannot copy out of meta tensor; no data!");
   return nullptr;
 }

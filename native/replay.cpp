@@ -10,6 +10,20 @@
 namespace rushlight {
 namespace {
 
+// Where the inputs' elements lie. Hooks and finalizers that have run since the call was looked up may have given a
+// tensor another layout: what the instance knows of it no longer holds then.
+bool find_inputs(const Instance &instance, const Call &call, const char *name, char **bases) {
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    if (call.tensors[i]->meta != instance.input_metas[i]) {
+      PyErr_Format(PyExc_RuntimeError, "%s: tensor %zu was given another layout during the call, by a hook or a "
+                   "finalizer; change it before the call or after it", name, i);
+      return false;
+    }
+    bases[i] = call.tensors[i]->data;
+  }
+  return true;
+}
+
 // What one replay holds; released at the end, whatever happens.
 class Replay {
  public:
@@ -33,7 +47,8 @@ class Replay {
     std::vector<SavedValue> saved;
     if (plan_.recipe) save_inputs(saved);
     const bool history = plan_.recipe && !plan_.mutated.empty();
-    bool good = (!history || (collect_edges() && pack_written(saved))) && (!instance_.run || launch_all());
+    bool good = !history || (collect_edges() && pack_written(saved));
+    good = good && take_inputs() && (!instance_.run || launch_all());
     if (good) {
       for (int i : plan_.mutated) ++storage_of(i)->version;
     }
@@ -66,7 +81,6 @@ class Replay {
 
   bool allocate_buffers() {
     bases_.resize(inputs_ + instance_.places.size());
-    for (size_t i = 0; i < inputs_; ++i) bases_[i] = call_.tensors[i]->data;
     if (instance_.arena && instance_.run) {
       arena_ = static_cast<char *>(allocate(size_t(instance_.arena)));
       if (!arena_) {
@@ -97,19 +111,23 @@ class Replay {
     return true;
   }
 
-  // ---------------------------------------------------------------- steps
-
-  // While Python or other threads run, someone may give the inputs other memory.
-  void hold_inputs() {
+  // The inputs' memory, once all hooks have run. It is held where other threads or Python code run before its last use,
+  // since they may give the inputs other memory. (Making a tensor may start the garbage collector.)
+  bool take_inputs() {
+    if (!find_inputs(instance_, call_, name_, bases_.data())) return false;
+    if (!large() && !instance_.calls_python && instance_.output_views.empty()) return true;
     for (size_t i = 0; i < inputs_; ++i) {
       storage_incref(call_.tensors[i]->storage);
       held_.push_back(call_.tensors[i]->storage);
     }
+    return true;
   }
 
+  // ---------------------------------------------------------------- steps
+
+  bool large() const { return instance_.work > kReleaseWork; }
+
   bool launch_all() {
-    bool large = instance_.work > kReleaseWork;
-    if (large || instance_.calls_python) hold_inputs();
     PyThreadState *released = nullptr;
     int64_t status = 0;
     bool good = true;
@@ -118,7 +136,7 @@ class Replay {
       if (needs_gil && released) {
         PyEval_RestoreThread(released);
         released = nullptr;
-      } else if (!needs_gil && large && !released) {
+      } else if (!needs_gil && !released && large()) {
         released = PyEval_SaveThread();
       }
       good = launch_one(launch, status);
@@ -394,11 +412,14 @@ class Replay {
 PyObject *replay_simple(Instance *instance, const Call &call, const char *name) {
   size_t inputs = call.tensors.size();
   SmallVector<char *, 24> bases(inputs + 1);
-  for (size_t i = 0; i < inputs; ++i) bases[i] = call.tensors[i]->data;
   meta_incref(instance->places[0].meta);
   Tensor *output = tensor_empty(instance->places[0].meta);
   if (!output) return nullptr;
   bases[inputs] = output->data;
+  if (!find_inputs(*instance, call, name, bases.data())) {
+    Py_DECREF(reinterpret_cast<PyObject *>(output));
+    return nullptr;
+  }
   int64_t status =
       run_kernel(*std::get_if<KernelLaunch>(&instance->launches[0]), bases.data(), call.scalars.data());
   if (!status) return reinterpret_cast<PyObject *>(output);

@@ -118,6 +118,7 @@ struct Node {
   bool released;           // saved values were freed by a backward pass
   bool shared;             // a CopySlices node runs it too: saved values live as long as the node
   bool custom;             // Python: an instance of a FunctionNode class, without callable
+  uint32_t accumulating_forks;  // Accumulate: fork_count() of the process whose thread `accumulating` is
   unsigned long accumulating;  // Accumulate: the thread that is adding to the leaf's gradient, or 0
   uint32_t input_count;    // gradients taken: outputs, then hidden values
   InlineArray<Edge, 3> edges;

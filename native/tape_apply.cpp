@@ -443,11 +443,13 @@ bool apply_copy_slices(Node *node, Tensor *given, Gradients &results, Wanted wan
 
 // ---------------------------------------------------------------- leaves
 
-// One thread at a time adds to a leaf: operators release the GIL.
+// One thread at a time adds to a leaf: operators release the GIL. A forked child does not wait for a thread that it
+// lacks.
 class LeafLock {
  public:
   explicit LeafLock(Node *node) : node_(node) {
     const unsigned long me = PyThread_get_thread_ident();
+    if (node_->accumulating_forks != fork_count()) node_->accumulating = 0;
     while (node_->accumulating && node_->accumulating != me) {  // a finalizer may come back to a leaf of this thread
       Py_BEGIN_ALLOW_THREADS
       std::this_thread::yield();
@@ -455,6 +457,7 @@ class LeafLock {
     }
     previous_ = node_->accumulating;
     node_->accumulating = me;
+    node_->accumulating_forks = fork_count();
   }
   ~LeafLock() { node_->accumulating = previous_; }
   LeafLock(const LeafLock &) = delete;

@@ -91,9 +91,10 @@ void destroy(Node *node) {
   Py_DECREF(type);
 }
 
-// Nodes that die while another dies wait in a list, so that freeing a long chain does not recurse.
-Node *dying = nullptr;
-bool destroying = false;
+// Nodes that die while another dies in the same thread wait in a list, so that freeing a long chain does not recurse.
+// (Other threads may run meanwhile, and fork: what they let go must not wait for this one.)
+constinit thread_local Node *dying = nullptr;
+constinit thread_local bool destroying = false;
 
 void node_dealloc(PyObject *self) {
   PyObject_GC_UnTrack(self);
@@ -261,6 +262,7 @@ void node_initialize(Node *node, NodeKind kind, uint32_t inputs) {
   node->view_kind = ViewKind::Alias;
   node->released = node->shared = node->custom = false;
   node->accumulating = 0;
+  node->accumulating_forks = 0;
   node->input_count = inputs;
   new (&node->saved) std::vector<SavedValue>();
   new (&node->arguments) std::vector<int64_t>();

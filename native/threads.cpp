@@ -138,6 +138,8 @@ class Pool {
 std::atomic<Pool *> current_pool{nullptr};
 std::mutex creation;
 
+uint32_t forks = 0;  // written in a child before it has other threads
+
 Pool *pool() {
   if (Pool *existing = current_pool.load(std::memory_order_acquire)) return existing;
   std::lock_guard guard(creation);
@@ -170,6 +172,7 @@ thread_local Scratch scratch[size_t(ScratchUse::Count)];
 // Registered before there can be other threads: one that made the first pool while the process forked would hold it.
 bool guard_pool_across_forks() {
   auto in_child = [] {
+    ++forks;
     current_pool.store(nullptr, std::memory_order_relaxed);
     creation.unlock();
   };
@@ -177,6 +180,8 @@ bool guard_pool_across_forks() {
       pthread_atfork([] { creation.lock(); }, [] { creation.unlock(); }, in_child) == 0;
   return registered;
 }
+
+uint32_t fork_count() { return forks; }
 
 int thread_count() { return configured_threads.load(std::memory_order_relaxed); }
 

@@ -87,6 +87,32 @@ def test_pack_hooks_may_run_the_graph():
     assert torch.allclose(x.grad, x.detach().exp())
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_pack_hooks_may_not_change_the_layout_that_a_write_was_planned_for(size):
+    def pack(tensor):
+        y.data = torch.zeros(size)
+        return tensor
+
+    y = torch.ones(50, requires_grad=True) * 1
+    with (
+        saved_tensors_hooks(pack, lambda t: t),
+        pytest.raises(RuntimeError, match="mul_: tensor 0 was given another layout"),
+    ):
+        y.mul_(y)
+
+
+def test_pack_hooks_may_give_what_is_written_other_memory():
+    def pack(tensor):
+        if tensor is y:
+            y.data = torch.full((50,), 3.0)
+        return tensor
+
+    y = torch.ones(50, requires_grad=True) * 1
+    with saved_tensors_hooks(pack, lambda t: t):
+        y.mul_(y)
+    assert (y == 9).all()
+
+
 def test_hooks_are_popped_once():
     with pytest.raises(RuntimeError, match="no hooks for saved tensors"):
         _core.pop_saved_hooks()

@@ -142,6 +142,15 @@ def test_errors(index):
         run(x, lambda x, make: x[to_index(index, make)])
 
 
+@pytest.mark.parametrize("index", [2**63, numpy.uint64(2**63)], ids=repr)
+def test_numbers_beyond_64_bits(index):
+    for m in (rushlight, torch):
+        with pytest.raises(ValueError):
+            m.arange(3)[index]
+        with pytest.raises(ValueError):
+            m.zeros(3)[index] = 1
+
+
 def test_index_put_refuses_indices_without_elements_to_stand_for():
     for m in (rushlight, torch):
         zero, three = m.tensor([0]), m.ones(3)

@@ -177,3 +177,38 @@ def test_the_memory_limit_and_counts_hold_in_a_child(cache_folder):
     assert (kept == 1).all()
     """
     run_program(program, cache=cache_folder)
+
+
+def test_a_child_adds_to_a_leaf_that_a_thread_of_its_parent_was_adding_to():
+    program = """
+    import os, sys, threading
+    import rushlight as rl
+    from robustness_support import wait_for_child
+
+    parent = os.getpid()
+    adding, leave = threading.Event(), threading.Event()
+
+    class Slow(rl.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            if function.__name__ == "add_" and os.getpid() == parent:
+                adding.set()
+                leave.wait(100)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    leaf = rl.ones(3, requires_grad=True)
+    leaf.grad = rl.zeros(3).as_subclass(Slow)
+    thread = threading.Thread(target=lambda: (leaf * 2).sum().backward())
+    thread.start()
+    assert adding.wait(100)
+    child = os.fork()
+    if child == 0:
+        (leaf * 3).sum().backward()
+        os._exit(0 if leaf.grad.tolist() == [3, 3, 3] else 3)
+    status = wait_for_child(child, 20)
+    leave.set()
+    thread.join()
+    assert leaf.grad.tolist() == [2, 2, 2]
+    sys.exit(status)
+    """
+    run_program(program)

@@ -263,3 +263,38 @@ def test_read_only_arrays_are_not_written(name):
     with pytest.raises((RuntimeError, ValueError)):
         READ_ONLY_WRITES[name](rl.from_numpy(array))
     assert array.tolist() == [0, 1, 2, 3]
+
+
+def test_finalizers_may_change_what_is_being_read():
+    """The garbage collector runs when a tensor or a list is made, in the middle of a call."""
+    program = """
+    import gc
+    import rushlight as rl
+
+    class Cycle:
+        def __init__(self, change):
+            self.own, self.change = self, change
+        def __del__(self):
+            self.change()
+
+    def shrink():
+        x.data = rl.zeros(1)
+
+    gc.set_threshold(1)
+    for read in (
+        lambda: x * 2,
+        lambda: x.add_(1),
+        lambda: rl.split(x, 40),
+        lambda: x.reshape(100, 100).tolist(),
+        lambda: x.sum(),
+        lambda: rl.linalg.inv(x[:4].view(2, 2)),
+    ):
+        for _ in range(20):
+            x = rl.arange(10_000.0)
+            Cycle(shrink)
+            try:
+                result = read()
+            except RuntimeError:
+                pass
+    """
+    run_program(program)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -132,6 +133,36 @@ def test_a_hook_may_wait_for_another_thread():
 
     run_threads(work, 2)
     assert (leaf.grad == 6).all()
+
+
+def test_a_graph_dies_while_a_finalizer_of_another_thread_waits():
+    entered, leave = threading.Event(), threading.Event()
+
+    class Waits:
+        def __del__(self) -> None:
+            entered.set()
+            leave.wait(60)
+
+    class Noted:
+        pass
+
+    def graph(note: object) -> object:
+        result = rl.ones(2, requires_grad=True) * 2
+        result.grad_fn.metadata["note"] = note
+        return result
+
+    graphs = [graph(Waits())]
+    thread = threading.Thread(target=graphs.clear)
+    thread.start()
+    assert entered.wait(60)
+    note = Noted()
+    watched = weakref.ref(note)
+    other = graph(note)
+    del note, other
+    freed = watched() is None
+    leave.set()
+    thread.join(60)
+    assert freed
 
 
 def test_modes_belong_to_threads():
