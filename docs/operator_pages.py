@@ -122,7 +122,7 @@ def path_of(record: Record) -> str:
 
 def entry(record: Record) -> str:
     """A record's function with signature, docstring and further facts."""
-    signature = inspect.signature(record.function)
+    signature = record.signature
     plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     if record.out and not record.mutates:
         out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)

@@ -450,9 +450,9 @@ def arange(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The numbers start, start + step, ... before end."""
@@ -646,9 +646,9 @@ def bartlett_window(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """A triangle that is zero at both ends. periodic: without the last point of the symmetric
     window.
@@ -758,9 +758,9 @@ def blackman_window(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Blackman's window. periodic: without the last point of the symmetric window."""
 
@@ -1333,11 +1333,11 @@ def embedding(
 def empty(
     *size: _int | Sequence[_int],
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
-    pin_memory: _bool = False,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """A tensor whose elements are not set; inside a graph they are zeros."""
@@ -1346,11 +1346,11 @@ def empty_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
-    pin_memory: _bool = False,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
 
@@ -1410,9 +1410,9 @@ def eye(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The identity matrix."""
@@ -1503,9 +1503,9 @@ def full(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """A tensor with one value everywhere."""
@@ -1515,11 +1515,11 @@ def full_like(
     fill_value: Tensor | _Number,
     *,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
-    pin_memory: _bool = False,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """One value everywhere, in the shape of another tensor."""
 
@@ -1643,9 +1643,9 @@ def hamming_window(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """alpha - beta * cos(angle). periodic: without the last point of the symmetric window."""
 
@@ -1655,9 +1655,9 @@ def hann_window(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Hann's window. periodic: without the last point of the symmetric window."""
 
@@ -1950,9 +1950,9 @@ def kaiser_window(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Kaiser's window. periodic: without the last point of the symmetric window."""
 
@@ -2046,9 +2046,9 @@ def linspace(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
@@ -2177,9 +2177,9 @@ def logspace(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The powers of base with ``steps`` exponents at equal distances from start to end, both
@@ -2592,9 +2592,9 @@ def normal(
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Normal random numbers: of the given size, or one for each element of mean and std."""
@@ -2618,9 +2618,9 @@ def ones(
     *size: _int | Sequence[_int],
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Ones."""
@@ -2629,11 +2629,11 @@ def ones_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
-    pin_memory: _bool = False,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Ones in the shape of another tensor."""
 
@@ -2807,9 +2807,9 @@ def rand(
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Uniform random numbers in [0, 1)."""
@@ -2819,10 +2819,11 @@ def rand_like(
     *,
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
 
@@ -2834,9 +2835,9 @@ def randint(
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Random integers from low (0 if left out) up to but without high: ``randint(low, high,
@@ -2850,10 +2851,11 @@ def randint_like(
     high: _int | None = None,
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Random integers from low (0 if left out) up to but without high: ``randint_like(x, low,
     high)``.
@@ -2864,9 +2866,9 @@ def randn(
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Standard normal random numbers."""
@@ -2876,10 +2878,11 @@ def randn_like(
     *,
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Standard normal random numbers, in the shape of another tensor."""
 
@@ -2889,9 +2892,9 @@ def randperm(
     generator: _Generator | None = None,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The numbers 0 ... n - 1 in random order."""
@@ -2903,9 +2906,9 @@ def range(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The numbers start, start + step, ... up to end, included. (Use ``arange``, without it.)"""
@@ -3494,9 +3497,9 @@ def tril_indices(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """The indices (rows, columns) of a matrix's elements on and below a diagonal."""
 
@@ -3529,9 +3532,9 @@ def triu_indices(
     *,
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """The indices (rows, columns) of a matrix's elements on and above a diagonal."""
 
@@ -3688,9 +3691,9 @@ def zeros(
     *size: _int | Sequence[_int],
     dtype: _dtype | None = None,
     layout: _layout | None = None,
-    pin_memory: _bool = False,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """Zeros."""
@@ -3699,10 +3702,10 @@ def zeros_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
-    layout: _layout | None = None,
-    pin_memory: _bool = False,
     memory_format: _memory_format | None = None,
+    layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Zeros in the shape of another tensor."""

@@ -1371,9 +1371,9 @@ class Tensor:
         *size: _int | Sequence[_int],
         dtype: _dtype | None = None,
         layout: _layout | None = None,
-        pin_memory: _bool = False,
         device: _device | str | None = None,
-        requires_grad: _bool = False,
+        pin_memory: _bool | None = False,
+        requires_grad: _bool | None = False,
     ) -> Tensor:
         """A tensor of this one's dtype whose elements are not set; inside a graph they are zeros."""
     def new_empty_strided(
@@ -1394,9 +1394,9 @@ class Tensor:
         *,
         dtype: _dtype | None = None,
         layout: _layout | None = None,
-        pin_memory: _bool = False,
         device: _device | str | None = None,
-        requires_grad: _bool = False,
+        pin_memory: _bool | None = False,
+        requires_grad: _bool | None = False,
     ) -> Tensor:
         """One value everywhere, of this tensor's dtype."""
     def new_ones(
@@ -1404,9 +1404,9 @@ class Tensor:
         *size: _int | Sequence[_int],
         dtype: _dtype | None = None,
         layout: _layout | None = None,
-        pin_memory: _bool = False,
         device: _device | str | None = None,
-        requires_grad: _bool = False,
+        pin_memory: _bool | None = False,
+        requires_grad: _bool | None = False,
     ) -> Tensor:
         """Ones of this tensor's dtype."""
     def new_tensor(
@@ -1425,9 +1425,9 @@ class Tensor:
         *size: _int | Sequence[_int],
         dtype: _dtype | None = None,
         layout: _layout | None = None,
-        pin_memory: _bool = False,
         device: _device | str | None = None,
-        requires_grad: _bool = False,
+        pin_memory: _bool | None = False,
+        requires_grad: _bool | None = False,
     ) -> Tensor:
         """Zeros of this tensor's dtype."""
     def nextafter(self, other: Tensor) -> Tensor:

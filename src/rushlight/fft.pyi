@@ -57,7 +57,8 @@ def fftfreq(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The frequencies of the elements of a transform of n samples that lie d apart."""
@@ -345,7 +346,8 @@ def rfftfreq(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
     out: Any = None,
 ) -> Tensor:
     """The frequencies of the elements of rfft of n samples that lie d apart."""

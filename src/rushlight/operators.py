@@ -18,9 +18,9 @@ from .factories import elsewhere, finished, moved, require_strided, result_devic
 from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .node_names import node_name_of_call
-from .ops.arguments import check_arguments, check_range, with_ints
+from .ops.arguments import check_arguments, check_range, check_tensors, with_ints
 from .ops.build import convert
-from .ops.record import Primitive, Record
+from .ops.record import Composite, Record
 from .plan import CallTracer, Job, flatten_result, make_operator
 from .promotion import can_cast, scalar_type_name
 from .stages import show
@@ -40,7 +40,7 @@ def trace_record(
 ) -> Any:
     """What to plan for a call of a record's operator, or how to run it without a plan."""
     check_arguments(record, args, kwargs)
-    record.check_tensors(args, kwargs)
+    check_tensors(record, args, kwargs)
     if record.moves and requested_device(args[0], args[1:], kwargs) != args[0].device.type:
         return _core.Direct(mover(record))
     if record.factory and (function := elsewhere(record, args, kwargs)) is not None:
@@ -248,7 +248,7 @@ def into_out(record: Record, function: Callable[..., Any]) -> Callable[..., Any]
 
 def eager(record: Record, inplace: bool, out: bool) -> Callable[..., Any]:
     """How to run a record whose result sizes depend on data: its body, operator by operator."""
-    function = host.call(record) if isinstance(record, Primitive) else record.function
+    function = record.run if isinstance(record, Composite) else host.call(record)
     if out:
         return into_out(record, function)
     return (
@@ -342,7 +342,7 @@ def call_foreign(
             return record.overload(*args, **kwargs)
     check_arguments(record, args, kwargs)
     if not traced:
-        record.check_tensors(args, kwargs)
+        check_tensors(record, args, kwargs)
         changed = with_ints(record, args, kwargs)
         if changed is not None:
             return operator(*changed[0], **changed[1])
@@ -391,7 +391,7 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
         return record.overload(*lifted(args), **lifted(kwargs))
     args, kwargs = lifted(args), lifted(kwargs)
     check_arguments(record, args, kwargs)
-    record.check_tensors(args, kwargs)
+    check_tensors(record, args, kwargs)
     result, contents = record.trace_writes(*args, **kwargs)
     written = mutated_arguments(record, list(args), kwargs)
     if len(contents) < len(written) or any(map(is_not, contents, written)):

@@ -93,6 +93,36 @@ def check_arguments(record: Record, args: Sequence[Any], kwargs: dict[str, Any])
             raise TypeError(f"{record.name}() got an unexpected keyword argument '{place}'")
 
 
+def check_tensors(record: Record, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """TypeError if a user's call has numbers where PyTorch wants tensors."""
+    operands = 0
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for place, argument in given:
+        if record.mode(place) not in ("T", "T!") or place == "out":
+            continue
+        is_number = isinstance(argument, Number)
+        operands += not is_number and argument is not None
+        parameter = record.parameter_at(place)
+        if is_number and parameter is not None and parameter.tensor:
+            raise _wrong_kind(record, parameter.name, "Tensor", argument)
+        if parameter is not None and parameter.kind == "Tensors":
+            _check_elements(record, parameter, argument, place)
+    if given and not operands and record.needs_tensor:
+        raise _wrong_kind(record, record.parameters[0].name, "Tensor", given[0][1])
+
+
+def _check_elements(record: Record, parameter: Parameter, argument: Any, place: int | str) -> None:
+    """TypeError if a list of tensors, or one of many arguments, is a number."""
+    elements = argument if isinstance(argument, list | tuple) else [argument]
+    first = place - (record.variadic or 0) if parameter.variadic and isinstance(place, int) else 0
+    for i, each in enumerate(elements, first):
+        if isinstance(each, (*Number, list, tuple)):
+            raise TypeError(
+                f"{record.name}(): expected Tensor as element {i} of argument "
+                f"'{parameter.name}', but got {type(each).__name__}"
+            )
+
+
 def with_ints(
     record: Record, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:

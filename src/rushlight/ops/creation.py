@@ -23,9 +23,9 @@ from .record import (
     MemoryFormat,
     Mutated,
     Operand,
-    Selector,
     Size,
     composite,
+    constructor,
     primitive,
 )
 from .samples import Draw, calls
@@ -99,21 +99,12 @@ def _filled(size: Sequence[Any], value: Any, dtype: DType | None, name: str) -> 
 _SIZE_SAMPLES = calls((2, 3), ((2, 3),), ((),), ((0, 2),), ((2, 3), {"dtype": dtypes.int64}))
 
 
-@composite(
+@constructor(
     names=["full"],
-    methods=[],
     out=True,
     samples=calls(((2, 3), 1.5), ((2,), 3), ((), True), ((0,), 2.0)),
 )
-def full(
-    size: Size,
-    fill_value: Operand,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+def full(size: Size, fill_value: Operand, *, dtype: DType | None = None):
     """A tensor with one value everywhere."""
     value = (
         fill_value if isinstance(fill_value, Traced) else build.context_of(()).number(fill_value)
@@ -125,39 +116,20 @@ def full(
     return build.full(sizes, value, dtype)
 
 
-@composite(names=["zeros"], methods=[], out=True, samples=_SIZE_SAMPLES)
-def zeros(
-    *size: Size,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["zeros"], out=True, samples=_SIZE_SAMPLES)
+def zeros(*size: Size, dtype: DType | None = None):
     """Zeros."""
     return _filled(size, 0, dtype, "zeros")
 
 
-@composite(names=["ones"], methods=[], out=True, samples=_SIZE_SAMPLES)
-def ones(
-    *size: Size,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["ones"], out=True, samples=_SIZE_SAMPLES)
+def ones(*size: Size, dtype: DType | None = None):
     """Ones."""
     return _filled(size, 1, dtype, "ones")
 
 
-@composite(names=["empty"], methods=[], out=True)
-def empty(
-    *size: Size,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-    memory_format: MemoryFormat = None,
-):
+@constructor(names=["empty"], out=True)
+def empty(*size: Size, dtype: DType | None = None, memory_format: MemoryFormat = None):
     """A tensor whose elements are not set; inside a graph they are zeros."""
     result = _filled(size, 0, dtype, "empty")
     return result if memory_format is None else build.in_format(result, memory_format, "empty")
@@ -175,22 +147,12 @@ def _shaped_like(
 
 
 def _like(name: str, value: int, doc: str) -> Any:
-    def body(
-        input,
-        *,
-        dtype: DType | None = None,
-        layout: Selector = None,
-        device: Selector = None,
-        pin_memory: bool = False,
-        memory_format: MemoryFormat = None,
-    ):
+    def body(input, *, dtype: DType | None = None, memory_format: MemoryFormat = None):
         return _shaped_like(input, value, dtype, memory_format, name)
 
     body.__doc__ = doc
-    return composite(
-        names=[name],
-        methods=[],
-        samples=calls((Draw((2, 3)),), ((Draw(()),), {"dtype": dtypes.int32})),
+    return constructor(
+        names=[name], samples=calls((Draw((2, 3)),), ((Draw(()),), {"dtype": dtypes.int32}))
     )(body)
 
 
@@ -198,48 +160,26 @@ zeros_like = _like("zeros_like", 0, "Zeros in the shape of another tensor.")
 ones_like = _like("ones_like", 1, "Ones in the shape of another tensor.")
 
 
-@composite(names=["empty_like"], methods=[])
-def empty_like(
-    input,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-    memory_format: MemoryFormat = None,
-):
+@constructor(names=["empty_like"])
+def empty_like(input, *, dtype: DType | None = None, memory_format: MemoryFormat = None):
     """A tensor shaped like another, its elements not set; inside a graph they are zeros."""
     return _shaped_like(input, 0, dtype, memory_format, "empty_like")
 
 
-@composite(names=["full_like"], methods=[], samples=calls((Draw((2, 3)), 2), (Draw((2,)), 2.5)))
+@constructor(names=["full_like"], samples=calls((Draw((2, 3)), 2), (Draw((2,)), 2.5)))
 def full_like(
-    input,
-    fill_value: Operand,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-    memory_format: MemoryFormat = None,
+    input, fill_value: Operand, *, dtype: DType | None = None, memory_format: MemoryFormat = None
 ):
     """One value everywhere, in the shape of another tensor."""
     return _shaped_like(input, fill_value, dtype, memory_format, "full_like")
 
 
 def _new(name: str, value: int, doc: str) -> Any:
-    def body(
-        self,
-        *size: Size,
-        dtype: DType | None = None,
-        device: Selector = None,
-        layout: Selector = None,
-        pin_memory: bool = False,
-    ):
+    def body(self, *size: Size, dtype: DType | None = None):
         return _filled(size, value, dtype or self.dtype, name)
 
     body.__doc__ = doc
-    return composite(
+    return constructor(
         name=name, methods=[name], samples=calls((Draw((2, 3)), (4,)), (Draw(()), 2, 3))
     )(body)
 
@@ -248,30 +188,14 @@ new_zeros = _new("new_zeros", 0, "Zeros of this tensor's dtype.")
 new_ones = _new("new_ones", 1, "Ones of this tensor's dtype.")
 
 
-@composite(name="new_empty", methods=["new_empty"])
-def new_empty(
-    self,
-    *size: Size,
-    dtype: DType | None = None,
-    device: Selector = None,
-    layout: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(name="new_empty", methods=["new_empty"])
+def new_empty(self, *size: Size, dtype: DType | None = None):
     """A tensor of this one's dtype whose elements are not set; inside a graph they are zeros."""
     return _filled(size, 0, dtype or self.dtype, "new_empty")
 
 
-@composite(name="new_full", methods=["new_full"], samples=calls((Draw((2, 3)), (4,), 2)))
-def new_full(
-    self,
-    size: Size,
-    fill_value: Operand,
-    *,
-    dtype: DType | None = None,
-    device: Selector = None,
-    layout: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(name="new_full", methods=["new_full"], samples=calls((Draw((2, 3)), (4,), 2)))
+def new_full(self, size: Size, fill_value: Operand, *, dtype: DType | None = None):
     """One value everywhere, of this tensor's dtype."""
     dtype = dtype or self.dtype
     sizes = check_sizes((tuple(size),), "new_full")
@@ -279,16 +203,8 @@ def new_full(
     return build.full(sizes, build.everywhere(fill_value, dtype, sizes, self.context), dtype)
 
 
-@composite(names=["eye"], methods=[], out=True, samples=calls((3,), (2, 4), (3, 2), (0,)))
-def eye(
-    n: Size,
-    m: Size = None,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["eye"], out=True, samples=calls((3,), (2, 4), (3, 2), (0,)))
+def eye(n: Size, m: Size = None, *, dtype: DType | None = None):
     """The identity matrix."""
     rows, columns = check_sizes((n, n if m is None else m), "eye")
     dtype = dtypes.get_default_dtype() if dtype is None else require_dtype(dtype, "eye")

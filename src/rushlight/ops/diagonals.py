@@ -15,7 +15,7 @@ from ..layout import normalize_dim, numel
 from . import build
 from .checks import require_slice
 from .kinds import Host
-from .record import NONE, Selector, Size, Tensor, composite, op, primitive, unsupported
+from .record import NONE, Size, Tensor, composite, constructor, op, primitive, unsupported
 from .regions import slice_scatter_primitive
 from .samples import Draw, calls
 
@@ -179,16 +179,7 @@ def triangle_places(row, col, offset, lower):
 
 
 def _triangle_indices(name: str, lower: bool, doc: str) -> None:
-    def body(
-        row: int,
-        col: int,
-        offset: int = 0,
-        *,
-        dtype: DType | None = None,
-        layout: Selector = None,
-        device: Selector = None,
-        pin_memory: bool = False,
-    ):
+    def body(row: int, col: int, offset: int = 0, *, dtype: DType | None = None):
         if row < 0 or col < 0:
             raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
         dtype = dtypes.int64 if dtype is None else dtype
@@ -198,7 +189,7 @@ def _triangle_indices(name: str, lower: bool, doc: str) -> None:
         return build.convert(places, dtype)
 
     body.__doc__ = doc
-    composite(names=[name], methods=[], samples=calls((3, 4), (4, 3, 1), (3, 3, -2), (0, 3)))(body)
+    constructor(names=[name], samples=calls((3, 4), (4, 3, 1), (3, 3, -2), (0, 3)))(body)
 
 
 _triangle_indices(

@@ -21,7 +21,7 @@ from . import build
 from .complex import real_part
 from .kind import shifted
 from .kinds import Host
-from .record import Dim, Operand, Selector, Size, Tensor, composite, op, primitive
+from .record import Dim, Operand, Size, Tensor, composite, constructor, op, primitive
 from .samples import Draw, Samples, calls
 
 # SciPy's names for dividing by nothing, by the root of the number of elements, or by that number.
@@ -395,31 +395,13 @@ def _frequencies(name: str, n: Any, d: Any, dtype: Any, halves: bool) -> Traced:
     return build.convert(build.convert(place, dtypes.float64) * step, dtype)
 
 
-@composite(
-    name="fft_fftfreq", names=["fft.fftfreq"], methods=[], out=True, samples=calls((5,), (4, 0.5))
-)
-def fftfreq(
-    n: Size,
-    d: Operand = 1.0,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@constructor(name="fft_fftfreq", names=["fft.fftfreq"], out=True, samples=calls((5,), (4, 0.5)))
+def fftfreq(n: Size, d: Operand = 1.0, *, dtype: DType | None = None):
     """The frequencies of the elements of a transform of n samples that lie d apart."""
     return _frequencies("fftfreq", n, d, dtype, False)
 
 
-@composite(
-    name="fft_rfftfreq", names=["fft.rfftfreq"], methods=[], out=True, samples=calls((5,), (4, 0.5))
-)
-def rfftfreq(
-    n: Size,
-    d: Operand = 1.0,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@constructor(name="fft_rfftfreq", names=["fft.rfftfreq"], out=True, samples=calls((5,), (4, 0.5)))
+def rfftfreq(n: Size, d: Operand = 1.0, *, dtype: DType | None = None):
     """The frequencies of the elements of rfft of n samples that lie d apart."""
     return _frequencies("rfftfreq", n, d, dtype, True)

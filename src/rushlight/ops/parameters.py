@@ -64,6 +64,28 @@ def parse(parameter: inspect.Parameter) -> Parameter:
     return Parameter(parameter.name, mode, variadic, word == "Tensor", word, optional)
 
 
+# What every operator that makes a new tensor takes.
+_OPTIONS = tuple(
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (
+        ("layout", None, "Selector"),
+        ("device", None, "Selector"),
+        ("pin_memory", False, "bool | None"),
+        ("requires_grad", False, "bool | None"),
+    )
+)
+
+
+def with_options(signature: inspect.Signature) -> tuple[tuple[str, ...], inspect.Signature]:
+    """The options of a constructor that a signature lacks, and the signature with them."""
+    parameters = signature.parameters
+    missing = [option for option in _OPTIONS if option.name not in parameters]
+    return (
+        tuple(option.name for option in missing),
+        signature.replace(parameters=[*parameters.values(), *missing]),
+    )
+
+
 def map_nested(argument: Any, function: Callable[[Any, str], Any], mode: str) -> Any:
     """Apply ``function(element, mode)`` to every element of nested lists and tuples."""
     if mode != "S" and isinstance(argument, list | tuple):

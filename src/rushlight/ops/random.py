@@ -25,9 +25,9 @@ from .record import (
     MemoryFormat,
     Mutated,
     Operand,
-    Selector,
     Size,
     composite,
+    constructor,
     op,
     primitive,
     unsupported,
@@ -201,27 +201,18 @@ def floating_dtype(dtype: DType | None, name: str) -> DType:
     return dtype
 
 
-@composite(names=["rand"], methods=[], random=True, out=True)
-def rand(
-    *size: Size,
-    generator: Generator = None,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["rand"], random=True, out=True)
+def rand(*size: Size, generator: Generator = None, dtype: DType | None = None):
     """Uniform random numbers in [0, 1)."""
     return uniform_numbers(check_sizes(size, "rand"), floating_dtype(dtype, "rand"), generator)
 
 
-@composite(names=["rand_like"], methods=[], random=True)
+@constructor(names=["rand_like"], random=True)
 def rand_like(
     input,
     *,
     generator: Generator = None,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
     memory_format: MemoryFormat = None,
 ):
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
@@ -230,29 +221,20 @@ def rand_like(
     )
 
 
-@composite(names=["randn"], methods=[], random=True, out=True)
-def randn(
-    *size: Size,
-    generator: Generator = None,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["randn"], random=True, out=True)
+def randn(*size: Size, generator: Generator = None, dtype: DType | None = None):
     """Standard normal random numbers."""
     return normal_numbers.apply(
         shape=check_sizes(size, "randn"), dtype=floating_dtype(dtype, "randn"), generator=generator
     )
 
 
-@composite(names=["randn_like"], methods=[], random=True)
+@constructor(names=["randn_like"], random=True)
 def randn_like(
     input,
     *,
     generator: Generator = None,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
     memory_format: MemoryFormat = None,
 ):
     """Standard normal random numbers, in the shape of another tensor."""
@@ -274,7 +256,7 @@ def _integers(
     return build.convert(build.convert(bits % width, dtypes.int64) + low, dtype)
 
 
-@composite(names=["randint"], methods=[], random=True, out=True)
+@constructor(names=["randint"], random=True, out=True)
 def randint(
     *bounds_and_size: Size,
     low: Size = 0,
@@ -282,9 +264,6 @@ def randint(
     size: Size = None,
     generator: Generator = None,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
 ):
     """Random integers from low (0 if left out) up to but without high: ``randint(low, high,
     size)``.
@@ -302,16 +281,8 @@ def randint(
     )
 
 
-@composite(names=["randperm"], methods=[], random=True, out=True)
-def randperm(
-    n: Size,
-    *,
-    generator: Generator = None,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["randperm"], random=True, out=True)
+def randperm(n: Size, *, generator: Generator = None, dtype: DType | None = None):
     """The numbers 0 ... n - 1 in random order."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n} (in randperm)")
@@ -319,7 +290,7 @@ def randperm(
     return build.convert(permutation.apply(length=n, generator=generator), dtype)
 
 
-@composite(names=["randint_like"], methods=[], random=True)
+@constructor(names=["randint_like"], random=True)
 def randint_like(
     input,
     *bounds: Size,
@@ -327,8 +298,6 @@ def randint_like(
     high: Size = None,
     generator: Generator = None,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
     memory_format: MemoryFormat = None,
 ):
     """Random integers from low (0 if left out) up to but without high: ``randint_like(x, low,
@@ -346,7 +315,7 @@ def randint_like(
     return _integers(low, high, input.shape, dtype, generator, "randint_like")
 
 
-@composite(names=["normal"], methods=[], random=True, out=True)
+@constructor(names=["normal"], random=True, out=True)
 def normal(
     mean: Operand = 0.0,
     std: Operand = 1.0,
@@ -354,9 +323,6 @@ def normal(
     *,
     generator: Generator = None,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
 ):
     """Normal random numbers: of the given size, or one for each element of mean and std."""
     if build.is_number(std) and std < 0:

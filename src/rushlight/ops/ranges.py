@@ -13,13 +13,12 @@ from ..graph.trace import Traced, warn_user
 from . import build
 from .conversion import require_dtype
 from .parts import concrete_size
-from .record import Bound, Operand, Selector, Size, composite, op
+from .record import Bound, Operand, Size, constructor, op
 from .samples import calls
 
 
-@composite(
+@constructor(
     names=["arange"],
-    methods=[],
     out=True,
     onnx="Range",
     samples=calls(
@@ -32,16 +31,7 @@ from .samples import calls
         ((4,), {"dtype": dtypes.float32}),
     ),
 )
-def arange(
-    start: Bound = 0,
-    end: Bound = None,
-    step: Bound = 1,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+def arange(start: Bound = 0, end: Bound = None, step: Bound = 1, *, dtype: DType | None = None):
     """The numbers start, start + step, ... before end."""
     if end is None:
         start, end = 0, start
@@ -75,19 +65,8 @@ def arange(
     return build.convert(counts * step + start, dtype)
 
 
-@composite(
-    name="range_with_end", names=["range"], methods=[], out=True, samples=calls((0, 4), (1, 3, 0.5))
-)
-def range_with_end(
-    start: Bound,
-    end: Bound,
-    step: Bound = 1,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(name="range_with_end", names=["range"], out=True, samples=calls((0, 4), (1, 3, 0.5)))
+def range_with_end(start: Bound, end: Bound, step: Bound = 1, *, dtype: DType | None = None):
     """The numbers start, start + step, ... up to end, included. (Use ``arange``, without it.)"""
     warn_user("range() includes the end, unlike Python's range; use arange instead")
     start, end, step = (float(concrete_size(each, "range")) for each in (start, end, step))
@@ -104,22 +83,12 @@ def range_with_end(
     return build.convert(counts * step + start, dtype)
 
 
-@composite(
+@constructor(
     names=["linspace"],
-    methods=[],
     out=True,
     samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0)),
 )
-def linspace(
-    start: Operand,
-    end: Operand,
-    steps: Size,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+def linspace(start: Operand, end: Operand, steps: Size, *, dtype: DType | None = None):
     """``steps`` numbers at equal distances from start to end, both included."""
     _check_steps("linspace", start, end, steps)
     dtype = _range_dtype("linspace", (start, end), dtype)
@@ -162,22 +131,13 @@ def _spaced(start: Traced, end: Traced, steps: Any, compute: DType, whole: bool)
     return build.select_where(forward, counts * step + start, backward, compute)
 
 
-@composite(
+@constructor(
     names=["logspace"],
-    methods=[],
     out=True,
     samples=calls((0, 1, 5), (-2.5, 2.5, 4), (3, 4, 1), (1, 2, 0), (0, 3, 4, 2.0)),
 )
 def logspace(
-    start: Operand,
-    end: Operand,
-    steps: Size,
-    base: Operand = 10.0,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
+    start: Operand, end: Operand, steps: Size, base: Operand = 10.0, *, dtype: DType | None = None
 ):
     """The powers of base with ``steps`` exponents at equal distances from start to end, both
     included.

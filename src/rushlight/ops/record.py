@@ -45,7 +45,7 @@ from ..graph.trace import (
     contains_traced,
     current_context,
 )
-from .parameters import ARGUMENT_ALIASES, Parameter, map_nested, parse
+from .parameters import ARGUMENT_ALIASES, Parameter, map_nested, parse, with_options
 
 if TYPE_CHECKING:
     from .kind import Kind
@@ -136,7 +136,9 @@ class Record:
     the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
     fills: whether each element of the written tensor gets one number, so that elements may share
-    memory; overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or
+    memory; factory: whether it makes a new tensor, for which it takes ``layout=``, ``device=``,
+    ``pin_memory=`` and ``requires_grad=``: the runtime sees to those that the body does not name;
+    overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or
     size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
     operator: the native operator, set when the runtime loads.
 
@@ -157,6 +159,7 @@ class Record:
         moves: bool = False,
         random: bool = False,
         fills: bool = False,
+        factory: bool = False,
         overload: Callable[..., Any] | None = None,
         reference: Callable[..., Any] | None = None,
         samples: Callable[..., Any] | None = None,
@@ -169,17 +172,11 @@ class Record:
         )
         self.names = tuple(names)
         self.signature = inspect.signature(function)
+        self.factory = factory
+        self.options: tuple[str, ...] = ()
+        if factory:
+            self.options, self.signature = with_options(self.signature)
         self.parameters = tuple(map(parse, self.signature.parameters.values()))
-        # A constructor: the runtime sees to the options that all of them have.
-        self.factory = {"layout", "device"} <= self.signature.parameters.keys()
-        self.options = tuple(
-            name
-            for name in ("pin_memory", "requires_grad")
-            if self.factory and name not in self.signature.parameters
-        )
-        self.parameters += tuple(
-            Parameter(name, "S", kind="bool", optional=True) for name in self.options
-        )
         first = self.parameters[0] if self.parameters else None
         self.variadic = next((i for i, p in enumerate(self.parameters) if p.variadic), None)
         annotations = [p.annotation for p in self.signature.parameters.values()]
@@ -259,8 +256,6 @@ class Record:
             target = ARGUMENT_ALIASES[alias]
             if target in self.signature.parameters and target not in kwargs:
                 kwargs[target] = kwargs.pop(alias)
-        for option in self.options:
-            kwargs.pop(option, None)
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -268,6 +263,8 @@ class Record:
                 f"{self.name}(): {error}; the arguments are {self.name}{self.signature}"
             ) from None
         bound.apply_defaults()
+        for option in self.options:
+            del bound.arguments[option]
         return bound
 
     def _positional(
@@ -280,40 +277,6 @@ class Record:
         if not all(parameter.name in kwargs for parameter in missing):
             return args, kwargs
         return (*args, *(kwargs.pop(parameter.name) for parameter in missing)), kwargs
-
-    def check_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """TypeError if a user's call has numbers where PyTorch wants tensors."""
-        operands = 0
-        given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-        for place, argument in given:
-            if self.mode(place) not in ("T", "T!") or place == "out":
-                continue
-            is_number = isinstance(argument, Number)
-            operands += not is_number and argument is not None
-            parameter = self.parameter_at(place)
-            if is_number and parameter is not None and parameter.tensor:
-                raise TypeError(
-                    f"{self.name}(): argument '{parameter.name}' must be Tensor, not "
-                    f"{type(argument).__name__}"
-                )
-            if parameter is not None and parameter.kind == "Tensors":
-                self._check_elements(parameter, argument, place)
-        if given and not operands and self.needs_tensor:
-            raise TypeError(
-                f"{self.name}(): argument '{self.parameters[0].name}' must be Tensor, not "
-                f"{type(given[0][1]).__name__}"
-            )
-
-    def _check_elements(self, parameter: Parameter, argument: Any, place: int | str) -> None:
-        """TypeError if a list of tensors, or one of many arguments, is a number."""
-        elements = argument if isinstance(argument, list | tuple) else [argument]
-        first = place - (self.variadic or 0) if parameter.variadic and isinstance(place, int) else 0
-        for i, each in enumerate(elements, first):
-            if isinstance(each, (*Number, list, tuple)):
-                raise TypeError(
-                    f"{self.name}(): expected Tensor as element {i} of argument "
-                    f"'{parameter.name}', but got {type(each).__name__}"
-                )
 
     def parameter_at(self, place: int | str) -> Parameter | None:
         if isinstance(place, int):
@@ -482,6 +445,11 @@ class Composite(Record):
         if COMPOSITES.setdefault(self.name, self) is not self:
             raise RecordError(f"two composites are named {self.name!r}")
 
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """The body, without a plan: each of its operators runs by itself."""
+        bound = self.bind(*args, **kwargs)
+        return self.function(*bound.args, **bound.kwargs)
+
     def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
         bound = self.bind(*args, **kwargs)
         context = current_context()
@@ -507,3 +475,8 @@ def primitive(kind: Kind, **fields: Any) -> Callable[[Callable[..., Any]], Primi
 def composite(**fields: Any) -> Callable[[Callable[..., Any]], Composite]:
     """Define a composite operator by its body."""
     return lambda function: Composite(function, **fields)
+
+
+def constructor(**fields: Any) -> Callable[[Callable[..., Any]], Composite]:
+    """Define a composite operator that makes a new tensor (``factory``), no method by default."""
+    return composite(**{"methods": [], "factory": True, **fields})

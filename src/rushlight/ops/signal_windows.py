@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +12,8 @@ from ..dtypes import dtype as DType
 from ..formats import strided
 from ..graph.trace import Traced
 from . import build
-from .record import Operand, Selector, Size, composite, op
-from .samples import calls
+from .record import Composite, Operand, Selector, Size, constructor, op
+from .samples import Samples, calls
 
 _HAMMING = 0.54
 _BLACKMAN = (0.42, 0.5, 0.08)
@@ -30,6 +31,28 @@ def _checked(name: str, M: Any, dtype: DType | None, layout: Any) -> DType:
     if dtype not in (dtypes.float32, dtypes.float64):
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
     return dtype
+
+
+def _window(samples: Samples) -> Callable[[Callable[..., Traced]], Composite]:
+    """Define a window by a function that gives its points in double precision.
+
+    The operator checks M, and takes a dtype and a layout besides.
+    """
+
+    def define(points: Callable[..., Traced]) -> Composite:
+        name = points.__name__
+
+        def body(M: Size, *, dtype: DType | None = None, layout: Selector = None, **options: Any):
+            dtype = _checked(name, M, dtype, layout)
+            return build.convert(points(M, **options), dtype)
+
+        own, common = inspect.signature(points), inspect.signature(body).parameters
+        parameters = [*own.parameters.values(), common["dtype"], common["layout"]]
+        body.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        body.__doc__ = points.__doc__
+        return constructor(names=[f"signal.windows.{name}"], samples=samples)(body)
+
+    return define
 
 
 def _steps(M: Any) -> Traced:
@@ -80,208 +103,95 @@ def _kaiser(M: Any, beta: Any, sym: bool) -> Traced:
     return _one_or(M, points)
 
 
-@composite(names=["signal.windows.bartlett"], methods=[], samples=_SAMPLES)
-def bartlett(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def bartlett(M: Size, *, sym: bool = True):
     """A triangle that is zero at both ends."""
-    dtype = _checked("bartlett", M, dtype, layout)
-    return build.convert(_triangle(M, sym), dtype)
+    return _triangle(M, sym)
 
 
-@composite(
-    names=["signal.windows.general_cosine"],
-    methods=[],
-    samples=calls(((5,), {"a": [0.5, 0.3, 0.2]})),
-)
-def general_cosine(
-    M: Size,
-    *,
-    a: Selector,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(calls(((5,), {"a": [0.5, 0.3, 0.2]})))
+def general_cosine(M: Size, *, a: Selector, sym: bool = True):
     """A sum of cosines: (-1)**i * a[i] * cos(i * angle).
 
     Args:
         M: the number of points.
         a: the weights, a sequence of numbers.
-        sym: whether the window is symmetric; else it is one period, without the last point."""
-    dtype = _checked("general_cosine", M, dtype, layout)
+        sym: whether the window is symmetric; else it is one period, without the last point.
+    """
     if not isinstance(a, list | tuple):
         raise TypeError(
             f"general_cosine: Coefficients must be a list/tuple, not {type(a).__name__}"
         )
     if not a:
         raise ValueError("general_cosine: Coefficients cannot be empty")
-    return build.convert(_cosines(M, a, sym), dtype)
+    return _cosines(M, a, sym)
 
 
-@composite(
-    names=["signal.windows.general_hamming"],
-    methods=[],
-    samples=calls((5,), ((4,), {"alpha": 0.6})),
-)
-def general_hamming(
-    M: Size,
-    *,
-    alpha: Operand = _HAMMING,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(calls((5,), ((4,), {"alpha": 0.6})))
+def general_hamming(M: Size, *, alpha: Operand = _HAMMING, sym: bool = True):
     """alpha - (1 - alpha) * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype, layout)
-    return build.convert(_cosines(M, (alpha, 1 - alpha), sym), dtype)
+    return _cosines(M, (alpha, 1 - alpha), sym)
 
 
-@composite(names=["signal.windows.hamming"], methods=[], samples=_SAMPLES)
-def hamming(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def hamming(M: Size, *, sym: bool = True):
     """Hamming's window: 0.54 - 0.46 * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype, layout)
-    return build.convert(_cosines(M, (_HAMMING, 1 - _HAMMING), sym), dtype)
+    return _cosines(M, (_HAMMING, 1 - _HAMMING), sym)
 
 
-@composite(names=["signal.windows.hann"], methods=[], samples=_SAMPLES)
-def hann(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def hann(M: Size, *, sym: bool = True):
     """Hann's window: 0.5 - 0.5 * cos(angle)"""
-    dtype = _checked("general_cosine", M, dtype, layout)
-    return build.convert(_cosines(M, (0.5, 0.5), sym), dtype)
+    return _cosines(M, (0.5, 0.5), sym)
 
 
-@composite(names=["signal.windows.blackman"], methods=[], samples=_SAMPLES)
-def blackman(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def blackman(M: Size, *, sym: bool = True):
     """Blackman's window, a sum of three cosines."""
-    dtype = _checked("general_cosine", M, dtype, layout)
-    return build.convert(_cosines(M, _BLACKMAN, sym), dtype)
+    return _cosines(M, _BLACKMAN, sym)
 
 
-@composite(names=["signal.windows.nuttall"], methods=[], samples=_SAMPLES)
-def nuttall(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def nuttall(M: Size, *, sym: bool = True):
     """The minimum four-term window of Nuttall (1981)."""
-    dtype = _checked("general_cosine", M, dtype, layout)
-    return build.convert(_cosines(M, _NUTTALL, sym), dtype)
+    return _cosines(M, _NUTTALL, sym)
 
 
-@composite(names=["signal.windows.cosine"], methods=[], samples=_SAMPLES)
-def cosine(
-    M: Size,
-    *,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(_SAMPLES)
+def cosine(M: Size, *, sym: bool = True):
     """Half a period of the sine."""
-    dtype = _checked("cosine", M, dtype, layout)
     period = M + 1 if not sym and M > 1 else M
     if period == 0:
-        return build.convert(_steps(M), dtype)
-    return build.convert(op.sin((_steps(M) + 0.5) * (math.pi / period)), dtype)
+        return _steps(M)
+    return op.sin((_steps(M) + 0.5) * (math.pi / period))
 
 
-@composite(
-    names=["signal.windows.exponential"],
-    methods=[],
-    samples=calls((5,), ((4,), {"center": 1.0, "tau": 2.0, "sym": False})),
-)
-def exponential(
-    M: Size,
-    *,
-    center: Selector = None,
-    tau: Operand = 1.0,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(calls((5,), ((4,), {"center": 1.0, "tau": 2.0, "sym": False})))
+def exponential(M: Size, *, center: Selector = None, tau: Operand = 1.0, sym: bool = True):
     """exp(-|n - center| / tau); center is by default in the middle."""
-    dtype = _checked("exponential", M, dtype, layout)
     if tau <= 0:
         raise ValueError("exponential: Tau must be positive")
     if sym and center is not None:
         raise ValueError("exponential: Center must be None for symmetric windows")
     middle = _middle(M, sym) if center is None else center
-    return build.convert(op.exp(-op.abs(_steps(M) - middle) / tau), dtype)
+    return op.exp(-op.abs(_steps(M) - middle) / tau)
 
 
-@composite(
-    names=["signal.windows.gaussian"],
-    methods=[],
-    samples=calls((5,), ((4,), {"std": 2.0, "sym": False})),
-)
-def gaussian(
-    M: Size,
-    *,
-    std: Operand = 1.0,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(calls((5,), ((4,), {"std": 2.0, "sym": False})))
+def gaussian(M: Size, *, std: Operand = 1.0, sym: bool = True):
     """exp(-(n - middle)**2 / (2 * std**2))"""
-    dtype = _checked("gaussian", M, dtype, layout)
     if std <= 0:
         raise ValueError("gaussian: Standard deviation must be positive")
     place = (_steps(M) - _middle(M, sym)) / std
-    return build.convert(op.exp(-0.5 * place * place), dtype)
+    return op.exp(-0.5 * place * place)
 
 
-@composite(
-    names=["signal.windows.kaiser"],
-    methods=[],
-    samples=calls((5,), ((4,), {"beta": 3.0, "sym": False})),
-)
-def kaiser(
-    M: Size,
-    *,
-    beta: Operand = 12.0,
-    sym: bool = True,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-):
+@_window(calls((5,), ((4,), {"beta": 3.0, "sym": False})))
+def kaiser(M: Size, *, beta: Operand = 12.0, sym: bool = True):
     """Kaiser's window: i0(beta * sqrt(1 - x**2)) / i0(beta) for x from -1 to 1."""
-    dtype = _checked("kaiser", M, dtype, layout)
     if build.is_number(beta) and beta < 0:
         raise ValueError("kaiser: beta must be non-negative")
-    return build.convert(_kaiser(M, beta, sym), dtype)
+    return _kaiser(M, beta, sym)
 
 
 # ---------------------------------------------------------------- under PyTorch's older names
@@ -301,22 +211,14 @@ def _floating(name: str, window_length: Any, dtype: DType | None) -> DType:
 _OLD_SAMPLES = calls((5,), (1,), (0,), (4, False))
 
 
-@composite(names=["hann_window"], methods=[], samples=_OLD_SAMPLES)
-def hann_window(
-    window_length: Size,
-    periodic: bool = True,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["hann_window"], samples=_OLD_SAMPLES)
+def hann_window(window_length: Size, periodic: bool = True, *, dtype: DType | None = None):
     """Hann's window. periodic: without the last point of the symmetric window."""
     dtype = _floating("hann_window", window_length, dtype)
     return build.convert(_cosines(window_length, (0.5, 0.5), not periodic), dtype)
 
 
-@composite(names=["hamming_window"], methods=[], samples=_OLD_SAMPLES)
+@constructor(names=["hamming_window"], samples=_OLD_SAMPLES)
 def hamming_window(
     window_length: Size,
     periodic: bool = True,
@@ -324,25 +226,14 @@ def hamming_window(
     beta: Operand = 1 - _HAMMING,
     *,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
 ):
     """alpha - beta * cos(angle). periodic: without the last point of the symmetric window."""
     dtype = _floating("hamming_window", window_length, dtype)
     return build.convert(_cosines(window_length, (alpha, beta), not periodic), dtype)
 
 
-@composite(names=["bartlett_window"], methods=[], samples=_OLD_SAMPLES)
-def bartlett_window(
-    window_length: Size,
-    periodic: bool = True,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["bartlett_window"], samples=_OLD_SAMPLES)
+def bartlett_window(window_length: Size, periodic: bool = True, *, dtype: DType | None = None):
     """A triangle that is zero at both ends. periodic: without the last point of the symmetric
     window.
     """
@@ -350,31 +241,20 @@ def bartlett_window(
     return build.convert(_triangle(window_length, not periodic), dtype)
 
 
-@composite(names=["blackman_window"], methods=[], samples=_OLD_SAMPLES)
-def blackman_window(
-    window_length: Size,
-    periodic: bool = True,
-    *,
-    dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
-):
+@constructor(names=["blackman_window"], samples=_OLD_SAMPLES)
+def blackman_window(window_length: Size, periodic: bool = True, *, dtype: DType | None = None):
     """Blackman's window. periodic: without the last point of the symmetric window."""
     dtype = _floating("blackman_window", window_length, dtype)
     return build.convert(_cosines(window_length, _BLACKMAN, not periodic), dtype)
 
 
-@composite(names=["kaiser_window"], methods=[], samples=_OLD_SAMPLES)
+@constructor(names=["kaiser_window"], samples=_OLD_SAMPLES)
 def kaiser_window(
     window_length: Size,
     periodic: bool = True,
     beta: Operand = 12.0,
     *,
     dtype: DType | None = None,
-    layout: Selector = None,
-    device: Selector = None,
-    pin_memory: bool = False,
 ):
     """Kaiser's window. periodic: without the last point of the symmetric window."""
     dtype = _floating("kaiser_window", window_length, dtype)

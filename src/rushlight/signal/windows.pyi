@@ -21,7 +21,8 @@ def bartlett(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """A triangle that is zero at both ends."""
 
@@ -32,7 +33,8 @@ def blackman(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Blackman's window, a sum of three cosines."""
 
@@ -43,7 +45,8 @@ def cosine(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Half a period of the sine."""
 
@@ -56,7 +59,8 @@ def exponential(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """exp(-|n - center| / tau); center is by default in the middle."""
 
@@ -68,7 +72,8 @@ def gaussian(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """exp(-(n - middle)**2 / (2 * std**2))"""
 
@@ -80,7 +85,8 @@ def general_cosine(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """A sum of cosines: (-1)**i * a[i] * cos(i * angle).
 
@@ -98,7 +104,8 @@ def general_hamming(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """alpha - (1 - alpha) * cos(angle)"""
 
@@ -109,7 +116,8 @@ def hamming(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Hamming's window: 0.54 - 0.46 * cos(angle)"""
 
@@ -120,7 +128,8 @@ def hann(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Hann's window: 0.5 - 0.5 * cos(angle)"""
 
@@ -132,7 +141,8 @@ def kaiser(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """Kaiser's window: i0(beta * sqrt(1 - x**2)) / i0(beta) for x from -1 to 1."""
 
@@ -143,6 +153,7 @@ def nuttall(
     dtype: _dtype | None = None,
     layout: _layout | None = None,
     device: _device | str | None = None,
-    requires_grad: _bool = False,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
 ) -> Tensor:
     """The minimum four-term window of Nuttall (1981)."""

@@ -23,7 +23,6 @@ from ..dtypes import dtype as DType
 from ..ops.record import FUNCTIONS, METHODS, Record
 from . import stub_types as types
 
-_FACTORY_PARAMETERS = ("device: _device | str | None = None", "requires_grad: _bool = False")
 _ALIASES = """\
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int
 from collections.abc import Callable, Iterator, Sequence
@@ -112,12 +111,8 @@ def parameter_list(
 def operator_text(record: Record, name: str, inplace: bool = False, method: bool = False) -> str:
     """An operator as a function, or as a method of Tensor."""
     parameters = list(record.signature.parameters.values())
-    if record.factory:
-        parameters = [p for p in parameters if p.name != "device"]
     words = parameter_list(parameters, lambda p: types.operand_type(record, p), method)
-    extra = list(_FACTORY_PARAMETERS) if record.factory else []
-    if record.out and not (inplace or method):
-        extra.append("out: Any = None")
+    extra = ["out: Any = None"] if record.out and not (inplace or method) else []
     if extra and not any(p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL) for p in parameters):
         words.append("*")
     returns = "Tensor" if inplace or record.mutates else types.return_type(record)
