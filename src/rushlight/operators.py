@@ -18,7 +18,7 @@ from .factories import elsewhere, finished, moved, require_strided, result_devic
 from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .node_names import node_name_of_call
-from .ops.arguments import check_arguments, check_range, check_tensors, with_ints
+from .ops.arguments import check_arguments, check_range, check_tensors, with_numbers
 from .ops.build import convert
 from .ops.record import Composite, Record
 from .plan import CallTracer, Job, flatten_result, make_operator
@@ -343,7 +343,7 @@ def call_foreign(
     check_arguments(record, args, kwargs)
     if not traced:
         check_tensors(record, args, kwargs)
-        changed = with_ints(record, args, kwargs)
+        changed = with_numbers(record, args, kwargs)
         if changed is not None:
             return operator(*changed[0], **changed[1])
         kinds = ", ".join(type(each).__name__ for each in (*args, *kwargs.values()))

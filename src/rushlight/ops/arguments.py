@@ -55,6 +55,10 @@ def _is_ints(argument: Any) -> bool:
     return _is_int(argument)
 
 
+def _is_bound(argument: Any) -> bool:
+    return isinstance(argument, SymbolicInt | Traced) or hasattr(type(argument), "__float__")
+
+
 # By an annotation's first word: what it takes, and how messages call that.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "": (_is_operand, "Tensor or a number"),
@@ -68,6 +72,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "int": (_is_int, "int"),
     "Dim": (_is_ints, "int or tuple of ints"),
     "Size": (_is_ints, "tuple of ints"),
+    "Bound": (_is_bound, "Number"),
     "bool": (lambda argument: isinstance(argument, bool | Traced), "bool"),
     "str": (lambda argument: isinstance(argument, str), "str"),
     "Generator": (lambda argument: hasattr(argument, "initial_seed"), "torch.Generator"),
@@ -123,27 +128,30 @@ def _check_elements(record: Record, parameter: Parameter, argument: Any, place: 
             )
 
 
-def with_ints(
+def with_numbers(
     record: Record, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments with ints for the tensors of one integer where ints are wanted; None if there
-    are no such tensors.
+    """The arguments with numbers for the tensors of one number where numbers are wanted; None if
+    there are no such tensors.
     """
     found = False
 
-    def as_int(argument: Any) -> Any:
+    def as_number(argument: Any, kind: str) -> Any:
         nonlocal found
         if isinstance(argument, list | tuple):
-            return type(argument)([as_int(each) for each in argument])
+            return type(argument)([as_number(each, kind) for each in argument])
         if isinstance(argument, Traced) or not is_tensor(argument):
             return argument
+        if kind == "Bound" and (argument.ndim or argument.requires_grad):
+            return argument
         found = True
-        return index(argument)
+        return argument.item() if kind == "Bound" else index(argument)
 
     def replace(place: int | str, argument: Any) -> Any:
         parameter = record.parameter_at(place)
-        wanted = parameter is not None and parameter.kind in ("int", "Dim", "Size")
-        return as_int(argument) if wanted else argument
+        if parameter is None or parameter.kind not in ("int", "Dim", "Size", "Bound"):
+            return argument
+        return as_number(argument, parameter.kind)
 
     new_args = tuple(replace(place, argument) for place, argument in enumerate(args))
     new_kwargs = {name: replace(name, argument) for name, argument in kwargs.items()}
