@@ -41,12 +41,12 @@ class _ConvNd(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: tuple[int, ...],
-        stride: tuple[int, ...],
-        padding: str | tuple[int, ...],
-        dilation: tuple[int, ...],
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
         transposed: bool,
-        output_padding: tuple[int, ...],
+        output_padding: Any,
         groups: int,
         bias: bool,
         padding_mode: str,
@@ -54,6 +54,9 @@ class _ConvNd(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        each = _ntuple(self._dims)
+        kernel_size, stride, dilation = each(kernel_size), each(stride), each(dilation)
+        padding = padding if isinstance(padding, str) else each(padding)
         _check_options(in_channels, out_channels, groups, stride, padding, padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -62,7 +65,7 @@ class _ConvNd(Module):
         self.padding = padding
         self.dilation = dilation
         self.transposed = transposed
-        self.output_padding = output_padding
+        self.output_padding = each(output_padding)
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = _padding_for_pad(padding, kernel_size, dilation)
@@ -192,22 +195,10 @@ class _Conv(_ConvNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        each = _ntuple(self._dims)
         super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            padding if isinstance(padding, str) else each(padding),
-            each(dilation),
-            False,
-            each(0),
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+            in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups,
+            bias, padding_mode, device, dtype,
+        )  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
@@ -276,22 +267,10 @@ class _ConvTransposeNd(_ConvNd):
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        each = _ntuple(self._dims)
         super().__init__(
-            in_channels,
-            out_channels,
-            each(kernel_size),
-            each(stride),
-            each(padding),
-            each(dilation),
-            True,
-            each(output_padding),
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+            in_channels, out_channels, kernel_size, stride, padding, dilation, True,
+            output_padding, groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The result, of the given size if that is one of those that fit the input."""

@@ -15,6 +15,16 @@ from .module import Module
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
+# Values of options that the text of a module leaves out.
+_HIDDEN = {
+    "padding_idx": None,
+    "max_norm": None,
+    "norm_type": 2,
+    "scale_grad_by_freq": False,
+    "sparse": False,
+}
+
+
 class _Table(Module):
     """A table of vectors, and options of looking them up."""
 
@@ -53,6 +63,15 @@ class _Table(Module):
         if self.padding_idx is not None:
             with rushlight.no_grad():
                 self.weight[self.padding_idx].fill_(0)
+
+    def _described(self, *options: str) -> str:
+        """The table's sizes, and these options as far as they are not the defaults."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name in options:
+            value = getattr(self, name)
+            if name not in _HIDDEN or value != _HIDDEN[name]:
+                text += f", {name}={value!r}"
+        return text
 
 
 class Embedding(_Table):
@@ -118,18 +137,9 @@ class Embedding(_Table):
 
     def extra_repr(self) -> str:
         """The options with their values, as far as they are not the defaults."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        if self.sparse is not False:
-            text += ", sparse=True"
-        return text
+        return self._described(
+            "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"
+        )
 
     @classmethod
     def from_pretrained(
@@ -237,17 +247,7 @@ class EmbeddingBag(_Table):
 
     def extra_repr(self) -> str:
         """The options with their values, as far as they are not the defaults."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        text += f", mode={self.mode!r}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        return text
+        return self._described("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")
 
     @classmethod
     def from_pretrained(
