@@ -107,3 +107,32 @@ def test_results_follow_the_sizes(name):
             results.append((y.detach().numpy(), x.grad.numpy()))
         for ours, theirs in zip(*results):
             numpy.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+MASKED = {
+    "pow": lambda m, x, y: m.pow(x, m.relu(y)),
+    "xlogy": lambda m, x, y: m.xlogy(m.relu(x), y),
+    "xlog1py": lambda m, x, y: m.special.xlog1py(m.relu(x), y),
+    "maximum": lambda m, x, y: m.maximum(m.log(x), y),
+    "minimum": lambda m, x, y: m.minimum(x.pow(m.relu(y)), y),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_what_does_not_pass_a_mask_need_not_be_finite(name):
+    """A gradient is 0 where the operator's rule says so, not NaN times 0."""
+    values = [-1.5, -0.3, 0.0, 0.7, 2.0]
+    results = []
+    for module in (rushlight, torch):
+        x, y = module.meshgrid(*[module.tensor(values, dtype=module.float64)] * 2, indexing="ij")
+        inputs = [each.clone().requires_grad_() for each in (x, y)]
+        weights = module.arange(25.0, dtype=module.float64).cos().reshape(5, 5)
+        result = (MASKED[name](module, *inputs) * weights).sum()
+        found = list(module.autograd.grad(result, inputs, create_graph=True))
+        total = sum((each * weights).sum() for each in found)
+        found += module.autograd.grad(total, inputs, materialize_grads=True, allow_unused=True)
+        results.append([each.detach().numpy() for each in found])
+    for ours, theirs in zip(*results):
+        known = numpy.isfinite(theirs)
+        assert known.sum() > 9
+        numpy.testing.assert_allclose(ours[known], theirs[known], rtol=1e-12)

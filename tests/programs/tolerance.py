@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -45,7 +46,7 @@ def _absolute(argument: Any) -> Any:
     if isinstance(argument, torch.Tensor):
         if argument.is_floating_point() or argument.is_complex():
             return argument.detach().abs().double().nan_to_num(0, 0, 0)
-        return argument.clone()
+        return argument.clone() if argument.dtype == torch.bool else argument.abs()
     if isinstance(argument, int | float | complex) and not isinstance(argument, bool):
         return abs(argument)
     if isinstance(argument, list | tuple):
@@ -72,6 +73,8 @@ def magnitudes(program: Program, call: Call) -> Any:
     positive = {"sub": "add", "rsub": "add", "subtract": "add", "lerp": "add"}.get(name, name)
     if name == "lerp":
         args = [2 * args[0], args[1]] if len(args) > 1 else args
+    if name == "rsub":
+        args = [torch.as_tensor(args[1]), args[0]]
     path = call.path if "functional" in call.path else positive
     try:
         result = Call(path, args, kwargs).run([], torch)
@@ -112,13 +115,10 @@ def _ulps_of_out(program: Program, call: Call) -> float:
 def _ulps_of_kind(program: Program, call: Call) -> float:
     names = {dtype_name(program.theirs[index]) for index in call.tensors()}
     names &= PRECISION.keys()
-    if (
-        "pow" in call.path
-        and any("complex" in name for name in names)
-        or "pow" in call.path
-        and _has_complex(call)
-    ):
-        return 256.0
+    if "pow" in call.path and (any("complex" in name for name in names) or _has_complex(call)):
+        exponent = resolve(call.args[0 if "rpow" in call.path else 1], program.theirs, torch)
+        array = numbers(exponent) if isinstance(exponent, torch.Tensor) else exponent
+        return 256.0 + 8 * _largest_finite([array])  # a multiple of a rounded angle
     inverse = call.path.strip("._").startswith(("arc", "acos", "asin", "atan"))
     if inverse and any("complex" in name for name in names):
         return (
@@ -138,8 +138,7 @@ def _ulps_of_kind(program: Program, call: Call) -> float:
 
 def _largest_result(program: Program, call: Call) -> float:
     result = result_in_pytorch(program, Call(call.path.rstrip("_"), call.args))
-    values = numpy.abs(numbers(result).astype(complex)) if result is not None else numpy.zeros(0)
-    return float(values[numpy.isfinite(values)].max(initial=0.0))
+    return 0.0 if result is None else _largest_finite([numbers(result)])
 
 
 def _has_complex(call: Call) -> bool:
@@ -147,10 +146,14 @@ def _has_complex(call: Call) -> bool:
 
 
 def _extent(program: Program, call: Call) -> float:
-    """The largest finite absolute value among the arguments."""
+    """The largest finite absolute value among the tensors."""
+    return _largest_finite(numbers(program.theirs[index]) for index in call.tensors())
+
+
+def _largest_finite(arrays: Iterable[Any]) -> float:
     most = 0.0
-    for index in call.tensors():
-        values = numpy.abs(numbers(program.theirs[index]).astype(complex))
+    for array in arrays:
+        values = numpy.abs(numpy.asarray(array).astype(complex))
         most = max(most, float(values[numpy.isfinite(values)].max(initial=0.0)))
     return most
 

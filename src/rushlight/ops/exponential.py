@@ -15,7 +15,7 @@ from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import computed_dtype
 from .complex import real_part
-from .kinds import Elementwise, complexes, everything, floating, int_to_float
+from .kinds import Elementwise, Where, complexes, everything, floating, int_to_float
 from .record import Tensor, composite, op, primitive
 from .samples import binary, unary
 
@@ -236,7 +236,7 @@ def logit(input, eps: float | None = None):
     scalar=lambda s, x, y: s.where(
         s.isnan(y), y, s.where(s.eq(x, 0), s.mul(s.abs(x), 0), s.mul(x, s.log(y)))
     ),
-    derivative=lambda out, x, y: (op.where((x == 0) & (y <= 0), 0, log(y)), x / y),
+    derivative=lambda out, x, y: (Where((x != 0) | ~(y <= 0), log(y)), x / y),
     reference=special("xlogy"),
     samples=binary(0, 4, other=(0.1, 4), numbers=[2]),
 )

@@ -14,7 +14,7 @@ from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import computed_dtype, elementwise
 from .checks import require_elements
-from .kinds import Elementwise, Reduction, floating, integers, real
+from .kinds import Elementwise, Reduction, Where, floating, integers, real
 from .record import NONE, Dim, Selector, Tensor, composite, op, primitive
 from .reductions import finish_dims, keep_dims
 from .results import named
@@ -23,50 +23,20 @@ from .samples import Draw, binary, calls
 # ---------------------------------------------------------------- of two
 
 
-def _maximum_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    return op.where(x == y, 0.5, op.where(x < y, 0.0, 1.0)), op.where(
-        x == y, 0.5, op.where(x > y, 0.0, 1.0)
-    )
+def _maximum_partials(out: Any, x: Any, y: Any) -> tuple[Where, Where]:
+    share = op.where(x == y, 0.5, 1.0)
+    return Where(~(x < y), share), Where(~(x > y), share)
 
 
-def _minimum_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+def _minimum_partials(out: Any, x: Any, y: Any) -> tuple[Where, Where]:
     of_x, of_y = _maximum_partials(out, x, y)
     return of_y, of_x
-
-
-def _share(g: Any, partial: Any) -> Any:
-    """A gradient that is not finite reaches only the operands that were chosen."""
-    share = g * build.convert(partial, g.dtype)
-    return build.select_where(partial != 0, share, 0, g.dtype)
-
-
-def _chosen(partials: Any) -> dict[str, Any]:
-    """The gradient rules of an operator that chooses among its operands."""
-
-    def vjp(inputs: Any, outputs: Any, gradients: Any, attributes: Any) -> list:
-        (g,) = gradients
-        return [
-            build.sum_to(_share(g, partial), x.shape)
-            if x.dtype.is_differentiable and not x.weak
-            else None
-            for x, partial in zip(inputs, partials(outputs[0], *inputs), strict=True)
-        ]
-
-    def jvp(inputs: Any, outputs: Any, tangents: Any, attributes: Any) -> list:
-        shares = [
-            _share(tangent, partial)
-            for tangent, partial in zip(tangents, partials(outputs[0], *inputs), strict=True)
-            if tangent is not None
-        ]
-        return [shares[0] + shares[1] if len(shares) > 1 else shares[0]]
-
-    return {"vjp": vjp, "jvp": jvp}
 
 
 @primitive(
     Elementwise(real),
     names=["maximum"],
-    **_chosen(_maximum_partials),
+    derivative=_maximum_partials,
     reference=numpy.maximum,
     samples=binary(),
     onnx="Max",
@@ -78,7 +48,7 @@ def maximum(input: Tensor, other: Tensor):
 @primitive(
     Elementwise(real),
     names=["minimum"],
-    **_chosen(_minimum_partials),
+    derivative=_minimum_partials,
     reference=numpy.minimum,
     samples=binary(),
     onnx="Min",

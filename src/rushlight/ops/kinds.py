@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import BoundArguments
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import dtypes
 from ..dtypes import dtype as DType
@@ -42,6 +42,15 @@ def same_type(dtype: DType) -> DType:
 def int_to_float(dtype: DType) -> DType:
     """Integers and bools are computed as the default floating-point type."""
     return dtypes.get_default_dtype() if dtype.is_integral else dtype
+
+
+class Where(NamedTuple):
+    """A partial derivative that is 0 except where the condition holds: no gradient comes through
+    there, not even one that is not finite.
+    """
+
+    condition: Traced
+    partial: Any
 
 
 class Elementwise(Kind):
@@ -165,6 +174,9 @@ class Elementwise(Kind):
 
     @staticmethod
     def times(g: Traced, partial: Any, conjugate: bool) -> Traced:
+        if isinstance(partial, Where):
+            term = Elementwise.times(g, partial.partial, conjugate)
+            return build.select_where(partial.condition, term, 0, g.dtype)
         if not isinstance(partial, Traced):
             if partial == 0:
                 return build.zeros_like(g)

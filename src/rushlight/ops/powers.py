@@ -11,7 +11,7 @@ from ..graph.trace import Traced
 from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import INFINITIES, computed_dtype, elementwise
-from .kinds import Elementwise, complexes, floating, int_to_float, numeric
+from .kinds import Elementwise, Where, complexes, floating, int_to_float, numeric
 from .record import Size, Tensor, composite, op, primitive
 from .samples import Draw, binary, calls, unary
 
@@ -26,9 +26,9 @@ def _pow_arrays(x: Any, y: Any) -> Any:
     return numpy.power(x, y)
 
 
-def _pow_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+def _pow_partials(out: Any, x: Any, y: Any) -> tuple[Where, Any]:
     base = op.where(y == 0, 1, x)  # 0 ** -1 would be infinite, and NaN in second derivatives
-    by_base = op.where(y == 0, 0, y * base.pow(y - 1))
+    by_base = Where(y != 0, y * base.pow(y - 1))
     logarithm = op.where((x == 0) & (y >= 0 if not y.dtype.is_complex else y == y), 0, op.log(x))
     return by_base, out * logarithm
 

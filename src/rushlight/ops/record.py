@@ -20,8 +20,8 @@ ordinary operators):
 Each follows from the kind (``ops/kinds.py``) and the record's own rules:
 
 - ``derivative`` (elementwise): ``f(out, *inputs)`` gives one partial derivative per input, a tuple
-  if there are several. A bool partial is a mask: the gradient passes where it is true. None: no
-  gradient.
+  if there are several. A bool partial is a mask: the gradient passes where it is true. A
+  ``kinds.Where`` is a mask and the partial under it. None: no gradient.
 - ``transpose`` (linear kinds): ``f(g, *inputs, **attributes)`` gives the gradient of the input; a
   tuple of such functions if several inputs have one (None for an input such as an index).
 - ``vjp``, ``jvp``, ``batch``: rules that replace the derived ones, with the signatures above.

@@ -15,7 +15,7 @@ from ..promotion import scalar_type_name
 from . import build
 from .exponential import special as scipy_function
 from .host_kinds import HostElementwise
-from .kinds import Elementwise, floating, int_to_float, precise
+from .kinds import Elementwise, Where, floating, int_to_float, precise
 from .record import NONE, Tensor, composite, op, primitive, unsupported
 from .samples import Draw, binary, calls, only, unary
 
@@ -323,8 +323,8 @@ def entr(input: Tensor):
     return op.where(x > 0, -x * op.log(safe), elsewhere)
 
 
-def _xlog1py_partials(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    return op.where((x == 0) & (y <= -1), 0, op.log1p(y)), x / (y + 1)
+def _xlog1py_partials(out: Any, x: Any, y: Any) -> tuple[Where, Any]:
+    return Where((x != 0) | ~(y <= -1), op.log1p(y)), x / (y + 1)
 
 
 @primitive(
