@@ -48,6 +48,7 @@ CORE, CORE_FROM = "_core", "devices"
 ANNOTATIONS_ONLY = {
     ("graph/node.py", "ops.record"),
     ("graph/rewrite.py", "ops.record"),
+    ("graph/context.py", "ops.record"),
     ("graph/trace.py", "ops.record"),
 }
 

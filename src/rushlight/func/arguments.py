@@ -67,21 +67,29 @@ def chosen(argnums: Any, count: int) -> tuple[int, ...]:
 
 
 class Selected:
-    """The arguments of a call with those that ``argnums`` names as a list of leaves."""
+    """A call, of which the arguments that ``argnums`` names are a list of leaves."""
 
-    def __init__(self, args: Sequence[Any], argnums: Argnums) -> None:
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        argnums: Argnums,
+    ) -> None:
+        self.func = func
         self.args = tuple(args)
+        self.kwargs = kwargs
         self.positions = chosen(argnums, len(args))
         self.single = isinstance(argnums, int)
         trees = tuple(args[i] for i in self.positions)
         self.leaves, self.structure = flatten(trees)
 
-    def arguments(self, leaves: Sequence[Any]) -> list[Any]:
-        """All arguments, with other leaves."""
-        result = list(self.args)
+    def call(self, leaves: Sequence[Any]) -> Any:
+        """The function's result for other leaves."""
+        args = list(self.args)
         for i, tree in zip(self.positions, unflatten(leaves, self.structure), strict=True):
-            result[i] = tree
-        return result
+            args[i] = tree
+        return self.func(*args, **self.kwargs)
 
     def tree(self, leaves: Sequence[Any]) -> Tree:
         """Leaves as what belongs to argnums: one tree for an int, else a tuple."""

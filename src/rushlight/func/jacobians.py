@@ -44,16 +44,10 @@ def jacrev(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        selected = Selected(args, argnums)
+        selected = Selected(func, args, kwargs, argnums)
 
         def body(context: Context) -> Any:
-            pullback = Pullback(
-                context,
-                "jacrev",
-                lambda leaves: func(*selected.arguments(leaves), **kwargs),
-                selected.leaves,
-                has_aux,
-            )
+            pullback = Pullback(context, "jacrev", selected.call, selected.leaves, has_aux)
             pullback.finish("jacrev: Expected f(*args) to return tensors,")
             rows = [
                 selected.tree(_rows(context, pullback, position, chunk_size))
@@ -115,12 +109,12 @@ def jacfwd(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        selected = Selected(args, argnums)
+        selected = Selected(func, args, kwargs, argnums)
 
         def body(context: Context) -> Any:
             columns = _Columns(context, randomness, has_aux)
             columns.run(
-                lambda leaves: func(*selected.arguments(leaves), **kwargs),
+                selected.call,
                 [differentiable(leaf, "jacfwd") for leaf in selected.leaves],
                 chunk_size,
             )

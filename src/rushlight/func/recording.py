@@ -8,42 +8,26 @@ from typing import Any
 
 from .. import _core
 from ..graph.node import Graph, Node, Region, Value
-from ..graph.trace import Context, Traced, apply
+from ..graph.trace import Context, NestedContext, NestedValue, Traced, apply
 from ..ops.record import Composite, Primitive
 
 
-class Recorded:
+class Recorded(NestedValue):
     """A value of the context below that depends on what gradients are wanted of."""
 
-    __slots__ = ("like", "node", "primal")
-
     def __init__(self, primal: Traced, node: Value) -> None:
-        self.primal = primal
+        super().__init__(primal)
         self.node = node
-        self.like: Any = None
-
-    @property
-    def dtype(self) -> Any:
-        return self.primal.dtype
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.primal.shape
-
-    @property
-    def weak(self) -> bool:
-        return False
 
 
-class ReverseContext(Context):
+class ReverseContext(NestedContext):
     """Applies primitives in the context below and notes them, to be differentiated.
 
     What depends on no input of it stays a value of the context below.
     """
 
     def __init__(self, below: Context) -> None:
-        self.below = below
-        self.level = below.level + 1
+        super().__init__(below)
         self.graph = Graph(None)  # type: ignore[arg-type]  # its sizes are ints
         self.primals: dict[Value, Traced] = {}
         self.outer_grad = _core.is_grad_enabled()
@@ -79,13 +63,6 @@ class ReverseContext(Context):
         return value
 
     # ---- a context
-
-    def number(self, value: Any) -> Traced:
-        return self.below.number(value)
-
-    def concrete(self, x: Traced, what: str) -> Any:
-        primal = x.value.primal
-        return primal.context.concrete(primal, what)
 
     @contextmanager
     def active(self) -> Iterator[Context]:

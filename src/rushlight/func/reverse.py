@@ -116,16 +116,10 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        selected = Selected(args, argnums)
+        selected = Selected(func, args, kwargs, argnums)
 
         def body(context: Context) -> Any:
-            pullback = Pullback(
-                context,
-                "grad",
-                lambda leaves: func(*selected.arguments(leaves), **kwargs),
-                selected.leaves,
-                has_aux,
-            )
+            pullback = Pullback(context, "grad", selected.call, selected.leaves, has_aux)
             check_scalar(pullback.tree)
             pullback.finish("grad: Expected f(*args) to return a tensor,")
             (output,) = pullback.outputs
@@ -134,7 +128,7 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
             return selected.tree(found), value
 
         def eager() -> Any:
-            return _grad_on_tape(func, selected, kwargs, has_aux)
+            return _grad_on_tape(selected, has_aux)
 
         return run("grad", body, eager, Source((argnums, has_aux), func, (args, kwargs)))
 
@@ -161,11 +155,9 @@ def check_scalar(output: Any) -> None:
         )
 
 
-def _grad_on_tape(func: Function, selected: Selected, kwargs: dict[str, Any], has_aux: bool) -> Any:
+def _grad_on_tape(selected: Selected, has_aux: bool) -> Any:
     """The gradient by the tape, for functions that cannot be traced."""
-    call = TapeCall(
-        lambda leaves: func(*selected.arguments(leaves), **kwargs), selected.leaves, "grad", has_aux
-    )
+    call = TapeCall(selected.call, selected.leaves, "grad", has_aux)
     check_scalar(call.tree)
     value = call.released(call.tree)
     found = call.gradients([None])

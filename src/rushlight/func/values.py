@@ -6,18 +6,16 @@ from typing import Any, NoReturn
 
 from .. import formats
 from ..device import device as Device
-from ..graph.trace import Context, Traced
+from ..graph.trace import Context, NestedContext, Traced
 from ..ops.record import op
-from ..transform.batching import BatchedContext
-from ..transform.forward import DualContext
 from .recording import ReverseContext
 from .trace import Root
 
 
 def root_of(x: Traced) -> Context:
     """The graph that a value belongs to in the end."""
-    context: Any = x.context
-    while hasattr(context, "below"):
+    context = x.context
+    while isinstance(context, NestedContext):
         context = context.below
     return context
 
@@ -34,10 +32,8 @@ def requires_grad_of(x: Traced) -> bool:
     context = x.context
     if isinstance(context, ReverseContext):
         return True
-    if isinstance(context, DualContext):
+    if isinstance(context, NestedContext):
         return requires_grad_of(x.value.primal)
-    if isinstance(context, BatchedContext):
-        return requires_grad_of(x.value.value)
     if isinstance(context, Root) and x.value.node is None and not x.weak:
         index = [value for value in context.graph.inputs if not value.weak].index(x.value)
         return context.tensors[index].requires_grad

@@ -11,13 +11,14 @@ from ..layout import normalize_dim
 from . import build
 from .checks import require_slice
 from .indexing import index_primitive
-from .kind import Kind, Output, with_batch
+from .kind import Output
+from .kinds import Together
 from .parts import select_dim, slice_dim
 from .record import Size, composite, op, primitive
 from .samples import Draw, calls
 
 
-class Region(Kind):
+class Region(Together):
     """``whole`` with the slice ``start + i*step`` along ``dim`` replaced by ``part``; linear in
     both.
     """
@@ -26,12 +27,6 @@ class Region(Kind):
         self, primitive: Any, inputs: Any, attributes: dict[str, Any], environment: Any
     ) -> list[Output]:
         return [(inputs[0].dtype, tuple(inputs[0].shape), False)]
-
-    def batch(
-        self, primitive: Any, inputs: Any, batched: Any, size: Any, attributes: dict[str, Any]
-    ) -> list:
-        inputs = [with_batch(x, each, size) for x, each in zip(inputs, batched, strict=True)]
-        return [primitive.apply(*inputs, **{**attributes, "dim": attributes["dim"] + 1})]
 
 
 def _scatter_arrays(whole: Any, part: Any, dim: int, start: int, step: int) -> Any:

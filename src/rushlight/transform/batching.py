@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ..dtypes import dtype as DType
 from ..graph.node import Graph
-from ..graph.trace import Context, GraphContext, Traced, apply
+from ..graph.trace import Context, GraphContext, NestedContext, NestedValue, Traced, apply
 from ..layout import normalize_dim
 from ..ops import build
 from ..ops.record import Primitive
@@ -17,23 +15,12 @@ from .replay import copy_inputs, replay
 RANDOMNESS = ("error", "different", "same")
 
 
-@dataclass(eq=False)
-class Batch:
+class Batch(NestedValue):
     """A value of the context below, with the batch dim in front; shape is what one example has."""
-
-    value: Traced
-
-    @property
-    def dtype(self) -> DType:
-        return self.value.dtype
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return self.value.shape[1:]
-
-    @property
-    def weak(self) -> bool:
-        return False
+        return self.primal.shape[1:]
 
 
 def check_randomness(randomness: str) -> None:
@@ -42,7 +29,7 @@ def check_randomness(randomness: str) -> None:
         raise RuntimeError(f"vmap: randomness is one of {RANDOMNESS}, not {randomness!r}")
 
 
-class BatchedContext(Context):
+class BatchedContext(NestedContext):
     """Applies primitives to whole batches.
 
     What is the same for all examples stays a value of the context below. size: of the batch;
@@ -52,8 +39,7 @@ class BatchedContext(Context):
 
     def __init__(self, below: Context, size: Any, randomness: str = "error") -> None:
         check_randomness(randomness)
-        self.below = below
-        self.level = below.level + 1
+        super().__init__(below)
         self.size = size
         self.randomness = randomness
 
@@ -67,15 +53,12 @@ class BatchedContext(Context):
 
     def whole(self, x: Traced) -> tuple[Traced, bool]:
         """The value of the context below, and whether it has the batch dim in front."""
-        return (x.value.value, True) if x.context is self else (x, False)
+        return (x.value.primal, True) if x.context is self else (x, False)
 
     def unbatched(self, x: Traced) -> Traced:
         """The value of the context below with the batch in front, expanded if examples share it."""
         value, is_batched = self.whole(x)
         return value if is_batched else build.expand(value, (self.size, *value.shape))
-
-    def number(self, value: Any) -> Traced:
-        return self.below.number(value)
 
     def concrete(self, x: Traced, what: str) -> Any:
         if what == "bool":

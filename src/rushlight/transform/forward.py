@@ -6,47 +6,29 @@ Running a function on them gives its derivative along a direction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ..dtypes import dtype as DType
 from ..graph.node import Graph
 from ..graph.symbols import same_shape
-from ..graph.trace import Context, GraphContext, Traced, apply
+from ..graph.trace import GraphContext, NestedContext, NestedValue, Traced, apply
 from ..ops import build
 from ..ops.record import Primitive
 from .replay import copy_inputs, replay
 
 
-@dataclass(eq=False)
-class Dual:
+class Dual(NestedValue):
     """A value and its derivative along a direction, both of the context below."""
 
-    primal: Traced
-    tangent: Traced
-
-    @property
-    def dtype(self) -> DType:
-        return self.primal.dtype
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.primal.shape
-
-    @property
-    def weak(self) -> bool:
-        return self.primal.weak
+    def __init__(self, primal: Traced, tangent: Traced) -> None:
+        super().__init__(primal)
+        self.tangent = tangent
 
 
-class DualContext(Context):
+class DualContext(NestedContext):
     """Applies primitives to values and their tangents.
 
     What has no tangent stays a value of the context below.
     """
-
-    def __init__(self, below: Context) -> None:
-        self.below = below
-        self.level = below.level + 1
 
     def dual(self, primal: Traced, tangent: Traced | None) -> Traced:
         """A value with a tangent of its dtype and shape; the value itself if it has no tangent."""
@@ -61,13 +43,6 @@ class DualContext(Context):
     def split(self, x: Traced) -> tuple[Traced, Traced | None]:
         """A value without its tangent, and the tangent."""
         return (x.value.primal, x.value.tangent) if x.context is self else (x, None)
-
-    def number(self, value: Any) -> Traced:
-        return self.below.number(value)
-
-    def concrete(self, x: Traced, what: str) -> Any:
-        primal = x.value.primal
-        return primal.context.concrete(primal, what)
 
     def apply(
         self, primitive: Primitive, inputs: Sequence[Traced], attributes: dict[str, Any]
