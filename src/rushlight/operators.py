@@ -20,6 +20,7 @@ from .graph.trace import Traced, captures, contains_traced, lifted
 from .node_names import node_name_of_call
 from .ops.arguments import check_arguments, check_range, check_tensors, with_numbers
 from .ops.build import convert
+from .ops.expanded_writes import is_expanded, refuse_expanded
 from .ops.record import Composite, Record
 from .plan import CallTracer, Job, flatten_result, make_operator
 from .promotion import can_cast, scalar_type_name
@@ -85,6 +86,10 @@ def trace_record(
     if inplace:
         name = f"{name}_"
         written = [mapped[0]]
+        asked = "inplace" in record.signature.parameters  # else the core has looked at the tensor
+        if asked and not record.fills and outputs[0].value is not mapped[0].value:
+            if is_expanded(record.bind(*args, **kwargs).args[0]):
+                refuse_expanded(name)
     elif out is not None:
         written = list(out) if isinstance(out, list | tuple) else [out]
         if shape != "single" and not isinstance(out, list | tuple):
@@ -286,6 +291,16 @@ def check_cast(rule: bool | str, name: str, dtype: DType, target: DType) -> None
         )
 
 
+def write_expanded(record: Record, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The in-place form on a tensor with several elements at one place."""
+    assert record.expanded is not None
+    bound = record.bind(*args, **kwargs)
+    check_arguments(record, args, kwargs)
+    check_tensors(record, args, kwargs)
+    _core.check_inplace(bound.args[0], f"{record.name}_")
+    return record.expanded(*bound.args)
+
+
 def record_operator(record: Record, inplace: bool = False, native: str | None = None) -> Any:
     """The native operator of a record, or of its in-place form."""
     parameters = tuple(
@@ -294,18 +309,21 @@ def record_operator(record: Record, inplace: bool = False, native: str | None = 
             p.mode
             + ("!" if inplace and i == 0 and p.mode == "T" else "")
             + ("!" if record.fills and p.mode == "T!" else "")
+            + ("!" if inplace and i == 0 and record.expanded else "")
             + ("*" if p.variadic else ""),
         )
         for i, p in enumerate(record.parameters)
     )
     if record.out and not inplace:
-        parameters += (("out", "T!"),)
+        parameters += (("out", "T!!" if record.fills else "T!"),)
 
     def planner(operator: Any, args: tuple, kwargs: dict[str, Any], aliases: Aliases) -> Any:
         if captures() is not None:
             return _core.Direct(
                 lambda *args, **kwargs: call_captured(record, inplace, args, kwargs)
             )
+        if inplace and record.expanded and is_expanded(record.bind(*args, **kwargs).args[0]):
+            return _core.Direct(lambda *args, **kwargs: write_expanded(record, args, kwargs))
         target = plan_record(record, inplace, args, kwargs, aliases)
         if isinstance(target, _core.Direct):
             show("plans", f"{record.name}: no plan, runs operator by operator")

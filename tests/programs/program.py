@@ -58,8 +58,7 @@ NARROWER = (
     "operation's result requires dtype",
 )
 # Where Rushlight refuses what PyTorch does: growing memory that several tensors share, any index
-# into a dim
-# without elements, and writes through tensors whose elements overlap.
+# into a dim without elements, and out= whose elements overlap, where PyTorch adds up what it finds.
 WIDER = ("cannot grow with it", "with size 0", "several elements of the written tensor")
 LACKING = ("not implemented for", "Could not run", "is not supported for", "not supported on")
 TENSORS = (rushlight.Tensor, torch.Tensor)

@@ -139,6 +139,7 @@ def softshrink(input: Tensor, lambd: Operand = 0.5):
 @composite(
     names=["threshold", "nn.functional.threshold"],
     methods=[],
+    fills=True,
     samples=calls((Draw((3, 4)), 0.5, 2)),
 )
 def threshold(input: Tensor, threshold: Operand, value: Operand, inplace: bool = False):

@@ -9,6 +9,7 @@ import numpy
 from .. import dtypes
 from . import build
 from .arithmetic import elementwise
+from .expanded_writes import unchanged_if
 from .kinds import Elementwise, complexes, everything, floating, int_to_float
 from .record import Tensor, composite, op, primitive
 from .samples import unary
@@ -37,6 +38,7 @@ def conj(input):
     itself=True,
     inplace=True,
     out="same dtype",
+    expanded=unchanged_if("conj_physical_", lambda x: not x.dtype.is_complex),
     samples=unary(),
 )
 def conj_physical(input):

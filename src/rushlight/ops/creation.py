@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -16,6 +16,7 @@ from ..promotion import number_dtype
 from . import build
 from .checks import require_single_value
 from .conversion import overwritten, require_dtype
+from .expanded_writes import fill_places
 from .kind import Kind, Output
 from .kinds import Source
 from .record import (
@@ -26,6 +27,7 @@ from .record import (
     Size,
     composite,
     constructor,
+    op,
     primitive,
 )
 from .samples import Draw, calls
@@ -102,6 +104,7 @@ _SIZE_SAMPLES = calls((2, 3), ((2, 3),), ((),), ((0, 2),), ((2, 3), {"dtype": dt
 @constructor(
     names=["full"],
     out=True,
+    fills=True,
     samples=calls(((2, 3), 1.5), ((2,), 3), ((), True), ((0,), 2.0)),
 )
 def full(size: Size, fill_value: Operand, *, dtype: DType | None = None):
@@ -116,13 +119,13 @@ def full(size: Size, fill_value: Operand, *, dtype: DType | None = None):
     return build.full(sizes, value, dtype)
 
 
-@constructor(names=["zeros"], out=True, samples=_SIZE_SAMPLES)
+@constructor(names=["zeros"], out=True, fills=True, samples=_SIZE_SAMPLES)
 def zeros(*size: Size, dtype: DType | None = None):
     """Zeros."""
     return _filled(size, 0, dtype, "zeros")
 
 
-@constructor(names=["ones"], out=True, samples=_SIZE_SAMPLES)
+@constructor(names=["ones"], out=True, fills=True, samples=_SIZE_SAMPLES)
 def ones(*size: Size, dtype: DType | None = None):
     """Ones."""
     return _filled(size, 1, dtype, "ones")
@@ -221,10 +224,20 @@ def _triangle(input: Traced, diagonal: Any, lower: bool, name: str) -> Traced:
     )
 
 
+def _triangle_expanded(lower: bool) -> Callable[..., Any]:
+    def rule(self: Any, diagonal: int) -> Any:
+        kept = op.ones(self.shape[-2:], dtype=dtypes.bool)
+        kept = (op.tril if lower else op.triu)(kept, diagonal)
+        return fill_places(self, op.logical_not(kept), 0)
+
+    return rule
+
+
 @composite(
     names=["tril"],
     inplace=True,
     out="same dtype",
+    expanded=_triangle_expanded(True),
     samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
 )
 def tril(input, diagonal: Operand = 0):
@@ -236,6 +249,7 @@ def tril(input, diagonal: Operand = 0):
     names=["triu"],
     inplace=True,
     out="same dtype",
+    expanded=_triangle_expanded(False),
     samples=calls((Draw((3, 4)),), (Draw((2, 3, 3)), 1), (Draw((3, 4)), -1)),
 )
 def triu(input, diagonal: Operand = 0):

@@ -11,6 +11,7 @@ from ..graph.trace import Traced
 from ..layout import broadcast_shapes, normalize_dim, numel
 from . import build
 from .checks import require_rest, require_same_rank, require_single_value
+from .expanded_writes import places_of, warn_expanded
 from .indexing import (
     gather_at,
     gather_primitive,
@@ -212,9 +213,20 @@ def index_copy(input, dim: int, index: Tensor, source: Tensor):
     return _at_positions("index_copy", scatter_primitive, input, dim, index, source)
 
 
+def _index_fill_expanded(self: Any, dim: int, index: Any, value: Any) -> Any:
+    warn_expanded("index_fill_")
+    places, repeated = places_of(self)
+    if index.dtype is dtypes.int64 and index.ndim < 2 and normalize_dim(dim, self.ndim) in repeated:
+        zeros = op.zeros((self.shape[dim],), dtype=index.dtype)
+        index = zeros[index]  # all are the one place; indexing checks them
+    places.index_fill_(dim, index, value)
+    return self
+
+
 @composite(
     names=["index_fill"],
     inplace=True,
+    expanded=_index_fill_expanded,
     samples=calls((Draw((4, 3)), 0, Draw((2,), 0, 4, dtype=dtypes.int64), 2.0)),
 )
 def index_fill(input, dim: int, index: Tensor, value: Operand):

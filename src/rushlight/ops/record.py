@@ -136,11 +136,12 @@ class Record:
     the result may be the very argument;
     moves: whether the result may be on another device; random: whether it draws random numbers;
     fills: whether each element of the written tensor gets one number, so that elements may share
-    memory; factory: whether it makes a new tensor, for which it takes ``layout=``, ``device=``,
-    ``pin_memory=`` and ``requires_grad=``: the runtime sees to those that the body does not name;
-    overload: ``f(*arguments)`` runs calls that have a tensor in the place of a selector or
-    size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls (``ops/samples.py``);
-    operator: the native operator, set when the runtime loads.
+    memory; expanded: ``f(*arguments)`` is the in-place form on a tensor whose elements share memory
+    (``ops/expanded_writes.py``); factory: whether it makes a new tensor, for which it takes
+    ``layout=``, ``device=``, ``pin_memory=`` and ``requires_grad=``: the runtime sees to those that
+    the body does not name; overload: ``f(*arguments)`` runs calls that have a tensor in the
+    place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls
+    (``ops/samples.py``); operator: the native operator, set when the runtime loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
     """
@@ -159,6 +160,7 @@ class Record:
         moves: bool = False,
         random: bool = False,
         fills: bool = False,
+        expanded: Callable[..., Any] | None = None,
         factory: bool = False,
         overload: Callable[..., Any] | None = None,
         reference: Callable[..., Any] | None = None,
@@ -197,6 +199,7 @@ class Record:
         self.moves = moves
         self.random = random
         self.fills = fills
+        self.expanded = expanded
         self.overload = overload
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
         self.reference = reference

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from .. import dtypes
@@ -9,6 +11,7 @@ from ..limits import finfo
 from . import build
 from .arithmetic import computed_dtype
 from .checks import require_mask, require_same_dtype, require_single_value
+from .expanded_writes import fill_places, places_of, unchanged_if, warn_expanded
 from .kinds import Elementwise, everything, floating, integers
 from .record import Operand, Tensor, composite, op, primitive
 from .samples import Draw, calls, unary
@@ -61,9 +64,17 @@ def where_method(self, condition, other):
     return where(condition, self, other)
 
 
+def _masked_fill_expanded(self: Any, mask: Any, value: Any) -> Any:
+    if mask.dtype is not dtypes.bool:
+        return places_of(self)[0].masked_fill_(mask, value)  # which refuses it
+    warn_expanded("masked_fill_")
+    return fill_places(self, mask, value)
+
+
 @composite(
     names=["masked_fill"],
     inplace=True,
+    expanded=_masked_fill_expanded,
     samples=calls(
         (Draw((2, 3)), _MASK, 2), (Draw((3,)), _MASK, 0.0), (Draw((2, 3)), _MASK, Draw(()))
     ),
@@ -107,7 +118,11 @@ def functional_relu(input, inplace: bool = False):
 
 
 @composite(
-    names=["nan_to_num"], inplace=True, out="same dtype", samples=unary(special=[float("nan")])
+    names=["nan_to_num"],
+    inplace=True,
+    out="same dtype",
+    expanded=unchanged_if("nan_to_num_", lambda x: x.dtype.is_integral),
+    samples=unary(special=[float("nan")]),
 )
 def nan_to_num(input: Tensor, nan: Operand = None, posinf: Operand = None, neginf: Operand = None):
     """Numbers in the place of NaN (by default 0) and the infinities (the dtype's extremes)."""

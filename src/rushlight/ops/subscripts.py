@@ -16,6 +16,7 @@ from ..graph.symbols import DataDependentError, SymbolicInt, same
 from ..graph.trace import METHODS, Traced
 from ..layout import broadcast_shapes
 from . import build
+from .expanded_writes import places_of, warn_expanded
 from .indexing import index_primitive, index_put_primitive, indexed_shape
 from .parts import select_dim, slice_dim
 from .record import Tensor, Tensors, composite, op
@@ -217,20 +218,37 @@ def index(input: Tensor, indices: Tensors):
     return getitem(input, tuple(slice(None) if each is None else each for each in indices))
 
 
+def _index_put_expanded(self: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    """The values are written in row-major order of the result of indexing."""
+    warn_expanded("index_put_")
+    places, _ = places_of(self)
+    numbers = op.broadcast_to(op.reshape(op.arange(places.numel()), places.shape), self.shape)
+    chosen = numbers[tuple(slice(None) if each is None else each for each in indices)]
+    values = _as_filling(self, indices, values, accumulate)
+    places.index_put_(op.unravel_index(chosen, places.shape), values, accumulate)
+    return self
+
+
+def _as_filling(input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
+    """The values; one number at the places of a mask may have another dtype than the input."""
+    if _other_dtype(values, input.dtype) and not accumulate:
+        chosen = [each for each in indices if each is not None]
+        if len(chosen) == 1 and is_mask(chosen[0]) and math.prod(values.shape) == 1:
+            return values.to(input.dtype)
+    return values
+
+
 @composite(
     names=["index_put"],
     inplace=True,
+    expanded=_index_put_expanded,
     samples=calls(
         (Draw((3, 4)), (_ROWS,), Draw((2, 4))), (Draw((3, 4)), (_ROWS, _ROWS), Draw((1,)), True)
     ),
 )
 def index_put(input: Tensor, indices: Tensors, values, accumulate: bool = False):
     """The tensor with values at the places that index tensors (None: the whole dim) stand for."""
-    if _other_dtype(values, input.dtype):
-        chosen = [each for each in indices if each is not None]
-        filled = len(chosen) == 1 and is_mask(chosen[0]) and not accumulate
-        if filled and math.prod(values.shape) == 1:
-            values = values.to(input.dtype)  # one number, at the mask's places
+    values = _as_filling(input, indices, values, accumulate)
     if _other_dtype(values, input.dtype):
         raise RuntimeError(
             "index_put: source and destination dtypes match only where they are one, not "
