@@ -122,6 +122,12 @@ def test_lcm_that_the_type_does_not_hold_wraps_around_and_is_positive():
         m.lcm(*(m.tensor(each, dtype=m.int32) for each in values)) for m in (rushlight, torch)
     )
     assert found.tolist() == expected.tolist() == [2, 10, 12]
+    for name in ("int8", "uint8", "int16"):
+        found, expected = (
+            m.lcm(*(m.tensor(each, dtype=getattr(m, name)) for each in ([100, 77], [-44, 3])))
+            for m in (rushlight, torch)
+        )
+        assert found.tolist() == expected.tolist()
 
 
 def test_true_as_the_subscript_is_a_new_dim_also_in_writes():

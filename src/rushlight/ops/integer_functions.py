@@ -17,8 +17,9 @@ from .samples import binary, unary
 
 
 def _lcm(a: Any, b: Any) -> Any:
-    """A multiple that the type does not hold wraps around first."""
-    return numpy.abs(numpy.lcm(a, b))
+    """Computed in 32 bits at least; a multiple that does not fit wraps around."""
+    wide = numpy.int32 if a.dtype.itemsize < 4 else a.dtype
+    return numpy.abs(numpy.lcm(a.astype(wide), b.astype(wide))).astype(a.dtype)
 
 
 for _name, _reference, _doc in (
