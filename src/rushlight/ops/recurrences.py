@@ -13,11 +13,12 @@ from ..layout import normalize_dim
 from . import build
 from .host_kinds import HostAlong
 from .kinds import Scan
+from .orders import sort_keys
 from .record import NONE, Tensor, composite, op, primitive
 from .reductions import scan_dtype
 from .samples import Draw, calls, with_dim
 from .shapes import flip_primitive
-from .sorting import at_places, refuse, sort_keys, values_indices
+from .sorting import at_places, refuse, values_indices
 
 # ---------------------------------------------------------------- linear recurrences
 

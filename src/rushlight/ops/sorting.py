@@ -15,58 +15,13 @@ from ..promotion import scalar_type_name
 from . import build
 from .host_kinds import HostAlong
 from .kinds import Host, with_batch
+from .orders import largest_arrays, order_arrays
 from .record import NONE, Operand, Size, Tensor, composite, op, primitive
 from .reductions import finish_dims
 from .results import named
 from .samples import Draw, calls, is_real, only
 
 # ---------------------------------------------------------------- the order of elements
-
-
-def sort_keys(x: Any) -> Any:
-    """Unsigned integers in the order of the elements: equal for equal ones, NaN last."""
-    if x.dtype.kind == "b":
-        return x.astype(numpy.uint8)
-    bits = numpy.dtype(f"u{x.dtype.itemsize}")
-    top = bits.type(1 << (8 * x.dtype.itemsize - 1))
-    if x.dtype.kind == "i":
-        return x.view(bits) ^ top
-    if x.dtype.kind == "u":
-        return x
-    keys = numpy.ascontiguousarray(x + 0).view(bits)  # adding 0 makes -0 equal to 0
-    keys = numpy.where(keys & top, ~keys, keys | top)
-    return numpy.where(numpy.isnan(x), numpy.iinfo(bits).max, keys)
-
-
-def order_arrays(x: Any, dim: int, descending: bool) -> Any:
-    """The indices that sort x along dim; equal elements stay in their order."""
-    keys = numpy.moveaxis(sort_keys(x), dim, -1)
-    if descending:
-        keys = ~keys
-    length = keys.shape[-1]
-    if keys.dtype.itemsize <= 4 and length < 2**32:
-        # Sorting numbers that hold key and index is faster than sorting indices, and stable.
-        pairs = (keys.astype(numpy.uint64) << numpy.uint64(32)) | numpy.arange(
-            length, dtype=numpy.uint64
-        )
-        pairs.sort(axis=-1)
-        order = (pairs & numpy.uint64(0xFFFFFFFF)).astype(numpy.int64)
-    else:
-        order = numpy.argsort(keys, axis=-1, kind="stable")
-    return numpy.moveaxis(order, -1, dim)
-
-
-def _largest_arrays(x: Any, k: int, dim: int, largest: bool) -> Any:
-    length = x.shape[dim]
-    if k * 8 > length:
-        return numpy.take(order_arrays(x, dim, largest), range(k), dim)
-    keys = numpy.moveaxis(sort_keys(x), dim, -1)
-    if largest:
-        keys = ~keys
-    candidates = numpy.argpartition(keys, k, axis=-1)[..., :k] if k else keys[..., :0].astype(int)
-    chosen = numpy.take_along_axis(keys, candidates, -1)
-    order = numpy.lexsort((candidates, chosen), axis=-1)
-    return numpy.moveaxis(numpy.take_along_axis(candidates, order, -1), -1, dim)
 
 
 @primitive(
@@ -86,7 +41,7 @@ def _largest_outputs(environment: Any, x: Any, k: Any, dim: int, largest: bool) 
 
 
 @primitive(
-    HostAlong(_largest_outputs), name="largest_places", derivative=NONE, reference=_largest_arrays
+    HostAlong(_largest_outputs), name="largest_places", derivative=NONE, reference=largest_arrays
 )
 def largest_places(x, k, dim, largest):
     """The indices of the k greatest (or least) elements along dim, in order."""

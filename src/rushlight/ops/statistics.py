@@ -19,6 +19,7 @@ from .complex import real_part
 from .extremes import amax_primitive
 from .host_kinds import HostAlong, HostElementwise
 from .kinds import Host, real
+from .orders import sort_keys
 from .record import (
     NONE,
     Dim,
@@ -35,7 +36,6 @@ from .sorting import (
     at_places,
     order_primitive,
     refuse,
-    sort_keys,
     sorted_with_order,
     values_indices,
 )

@@ -13,9 +13,10 @@ from ..promotion import scalar_type_name
 from . import build
 from .arithmetic import computed_dtype
 from .kinds import Host, with_batch
+from .orders import order_arrays, sort_keys
 from .record import NONE, Operand, Tensor, composite, op, primitive, unsupported
 from .samples import Draw, calls
-from .sorting import order_arrays, refuse, sort_keys
+from .sorting import refuse
 
 
 def _rows(x: Any, dim: int | None) -> Any:
