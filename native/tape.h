@@ -1,7 +1,7 @@
 // The tape: a graph of nodes, each able to turn gradients of an operator's outputs into gradients of its inputs.
 // tape.cpp records, tape_views.cpp keeps the history of views, tape_node.cpp owns the Node type, tape_saved.cpp packs
-// and unpacks saved values, tape_apply.cpp computes a node's gradients, engine*.cpp run the backward pass,
-// tape_python.cpp is the interface to Python.
+// and unpacks saved values, tape_apply*.cpp compute a node's gradients, tape_leaves.cpp keeps those of leaves,
+// engine*.cpp run the backward pass, tape_python.cpp is the interface to Python.
 #pragma once
 #include <memory>
 

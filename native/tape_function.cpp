@@ -72,6 +72,11 @@ PyObject *attach(PyObject *self, PyObject *args) {
     PyErr_SetString(PyExc_IndexError, "attach(): the function has fewer inputs or outputs");
     return nullptr;
   }
+  if (written && t->autograd && t->autograd->requires_grad && !t->autograd->grad_fn) {
+    PyErr_SetString(PyExc_RuntimeError, "a leaf Variable that requires grad cannot be written in place by a Function: "
+                    "it has no history that could hold the change. Pass a copy, as x.clone().");
+    return nullptr;
+  }
   if (written && t->autograd && t->autograd->grad_fn) {  // of the former value; also if the write is refused
     Py_CLEAR(t->autograd->grad);
     Py_CLEAR(t->autograd->hooks);

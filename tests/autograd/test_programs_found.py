@@ -410,3 +410,26 @@ def test_only_wanted_gradients_are_computed(torch):
         [False, True],
     ]
     assert x.grad.tolist() == [1.0] * 3 and y.grad.tolist() == [2.0] * 3
+
+
+def test_refused_write_of_a_function_drops_the_former_gradient(torch):
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    part = torch.ones(2, 3, requires_grad=True).unbind(-1)[2]
+    part.retain_grad()
+    part.sum().backward()
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        Doubled.apply(part)
+    with pytest.warns(UserWarning):
+        assert part.grad is None
+    leaf = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        Doubled.apply(leaf)

@@ -419,11 +419,6 @@ class _Outputs:
 
     def check_written(self, tensor: Tensor, is_input: bool, count: int) -> None:
         """Raise if the graph cannot express that this tensor was changed in place."""
-        if tensor.requires_grad and tensor.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad cannot be written in place by a Function: it "
-                "has no history that could hold the change. Pass a copy, as x.clone()."
-            )
         if not is_input:
             warnings.warn(
                 "Only input Tensors are for ctx.mark_dirty(), which got another one. A tensor that "
