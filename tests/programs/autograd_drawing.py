@@ -275,7 +275,9 @@ def flags(d: AutogradDrawing) -> Any:
     x = d.pick()
     if d.percent(15):
         if d.percent(60):
-            return f"{x}.data.mul_(0.5)"
+            # Not results: whether a backward pass reads them is the implementation's matter.
+            given = any(line.startswith(f"{x} = new(") for line in d.program.lines)
+            return f"{x}.data.mul_(0.5)" if given else None
         place = storage_place(d.program.value(x))[0]
         shared = sum(storage_place(d.program.value(name))[0] == place for name in d.program.names)
         # PyTorch's views go on sharing the count of writes with other memory.
