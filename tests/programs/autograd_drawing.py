@@ -58,11 +58,13 @@ class AutogradDrawing:
 
     def pick(self, accept: Callable[[Any], bool] | None = None) -> str | None:
         """A tensor that is accepted, the later the likelier."""
-        names = [
-            name
-            for name in self.program.names
-            if accept is None or accept(self.program.value(name))
-        ]
+
+        def accepted(name: str) -> bool:
+            # Both are asked, since asking makes views renew their histories; PyTorch's counts.
+            answers = [accept(space[name]) for space in self.program.spaces] if accept else [True]
+            return answers[-1]
+
+        names = list(filter(accepted, self.program.names))
         if not names:
             return None
         position = min(self.random.randrange(len(names)), self.random.randrange(len(names)))
