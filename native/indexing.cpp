@@ -41,10 +41,13 @@ class Indexing {
     return keep(meta_->ndim - dim_) ? Outcome::Done : Outcome::Error;
   }
 
+  // Do the parts take all of the tensor as it is?
+  bool whole() const { return arguments_ == 0 && layout_.ndim == meta_->ndim; }
+
   // x[i] alone is a select.
   PyObject *view(Tensor *base, bool single) const {
     ViewKind kind = ViewKind::Slice;
-    if (arguments_ == 0) kind = layout_.ndim == meta_->ndim ? ViewKind::Alias : ViewKind::Unsqueeze;
+    if (arguments_ == 0) kind = whole() ? ViewKind::Alias : ViewKind::Unsqueeze;
     else if (single && layout_.ndim < meta_->ndim) kind = ViewKind::Select;
     return view_new(base, layout_, kind, quadruples_, arguments_);
   }
@@ -139,12 +142,14 @@ class Indexing {
   size_t arguments_ = 0;
 };
 
-// A view for a basic index; null without an error for other indices.
-PyObject *basic_view(Tensor *base, PyObject *index) {
+// A view for a basic index; null without an error for other indices. A write to all of a tensor is one to the tensor
+// itself, so that its history does not speak of a view.
+PyObject *basic_view(Tensor *base, PyObject *index, bool written = false) {
   const bool several = PyTuple_Check(index);
   PyObject *const *parts = several ? &PyTuple_GET_ITEM(index, 0) : &index;
   Indexing indexing(base->meta);
   if (indexing.apply(parts, several ? PyTuple_GET_SIZE(index) : 1) != Outcome::Done) return nullptr;
+  if (written && indexing.whole()) return Py_NewRef(as_object(base));
   return indexing.view(base, !several);
 }
 
@@ -196,7 +201,7 @@ int tensor_assign_subscript(PyObject *self, PyObject *index, PyObject *value) {
     return -1;
   }
   if (tensor_exact(self) && (tensor_exact(value) || is_number(value))) {
-    Reference view(basic_view(as_tensor(self), index));
+    Reference view(basic_view(as_tensor(self), index, true));
     if (view) return Reference(write(view.get(), value)) ? 0 : -1;
     if (PyErr_Occurred()) return -1;
   }

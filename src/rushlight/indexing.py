@@ -19,8 +19,8 @@ from .ops.record import op
 
 
 def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """The basic parts of a subscript applied as views, and the index tensors for the view's dims
-    (None: the whole dim).
+    """The basic parts of a subscript applied as views (``x`` itself if they take all of it), and
+    the index tensors for the view's dims (None: the whole dim).
     """
     parts = [as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
     unused = x.ndim - subscripts.consumed_dims(parts, x.ndim)
@@ -47,7 +47,15 @@ def split(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             indices.append(None)
         else:
             basic.append(subscripts.as_int(part))
-    return x[tuple(basic)], indices
+    return x if takes_all(basic, x.shape) else x[tuple(basic)], indices
+
+
+def takes_all(basic: list[Any], shape: tuple[int, ...]) -> bool:
+    """Are these parts slices that leave each dim as it is?"""
+    return len(basic) <= len(shape) and all(
+        isinstance(part, slice) and part.indices(size) == (0, size, 1)
+        for part, size in zip(basic, shape)
+    )
 
 
 def as_index(part: Any) -> Any:
@@ -109,9 +117,9 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     if contains_traced(index):
         return lifted(x)[index]
     view, indices = split(x, index)
-    return (
-        view if all(each is None for each in indices) else subscripts.index.operator(view, indices)
-    )
+    if all(each is None for each in indices):
+        return x[...] if view is x else view
+    return subscripts.index.operator(view, indices)
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

@@ -435,3 +435,24 @@ def test_refused_write_of_a_function_drops_the_former_gradient(torch):
     leaf = torch.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         Doubled.apply(leaf)
+
+
+@pytest.mark.parametrize("index", ["...", ":", "0:3", "()", "mask", "numbers"])
+def test_write_to_all_of_a_tensor_is_no_write_to_a_view(torch, index):
+    x = torch.ones(3, requires_grad=True) * 1
+    indices = {
+        "...": ...,
+        ":": slice(None),
+        "0:3": slice(0, 3),
+        "()": (),
+        "mask": torch.tensor([True] * 3),
+        "numbers": torch.tensor([0, 1, 2]),
+    }
+    x[indices[index]] = torch.full((3,), 2.0, requires_grad=True)
+    assert type(x.grad_fn).__name__ != "CopySlices"
+    x.sum().backward()
+    stale = torch.zeros(3)
+    view = stale.view(3)
+    stale[0] = torch.ones((), requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        view[indices[index]] = torch.ones(3, requires_grad=True)

@@ -93,7 +93,8 @@ class AutogradDrawing:
 def leaf(d: AutogradDrawing) -> None:
     """A new tensor in both frameworks."""
     shape = d.choice(SHAPES)
-    array = numpy.random.default_rng(d.random.randrange(1000)).normal(0, 1, shape).round(2)
+    array = numpy.random.default_rng(d.random.randrange(1000)).normal(0, 1, shape)
+    array = (array * 64).round() / 64  # sums are exact, so that what is equal is so in both
     dtype = "float32" if d.percent(7) else "float64"
     requires_grad = d.percent(75)
     name = d.program.new_name()
@@ -128,6 +129,8 @@ def called(name: str, method: str, shape: Any = ()) -> str:
 
 def unary(d: AutogradDrawing) -> Any:
     x, method = d.pick(), d.choice(UNARY)
+    if method == "data" and not given(d, x):
+        return None
     if "float32" in method:
         d.program.precision = "float32"
     return d.new_names(1), called(x, method)
@@ -213,7 +216,7 @@ def indexed(d: AutogradDrawing) -> Any:
 
 def view(d: AutogradDrawing) -> Any:
     method = d.choice(VIEWS)
-    x = d.pick(lambda each: each.ndim > 1) if method == "T" else d.pick()
+    x = d.pick(lambda each: each.ndim == 2) if method == "T" else d.pick()
     if x is None:
         return None
     shape = tuple(d.program.value(x).shape)
@@ -273,13 +276,18 @@ def assignment(d: AutogradDrawing) -> Any:
     return None if y is None else f"{x}[{index}] = {y}"
 
 
+def given(d: AutogradDrawing, x: str) -> bool:
+    """Is it no result? Whether a backward pass reads results is the implementation's matter, so
+    that writes which are not noticed may change gradients or not.
+    """
+    return any(line.startswith(f"{x} = new(") for line in d.program.lines)
+
+
 def flags(d: AutogradDrawing) -> Any:
     x = d.pick()
     if d.percent(15):
         if d.percent(60):
-            # Not results: whether a backward pass reads them is the implementation's matter.
-            given = any(line.startswith(f"{x} = new(") for line in d.program.lines)
-            return f"{x}.data.mul_(0.5)" if given else None
+            return f"{x}.data.mul_(0.5)" if given(d, x) else None
         place = storage_place(d.program.value(x))[0]
         shared = sum(storage_place(d.program.value(name))[0] == place for name in d.program.names)
         # PyTorch's views go on sharing the count of writes with other memory.
