@@ -170,7 +170,7 @@ struct SavedValue {
   Storage *storage = nullptr;
   char *data = nullptr;
   uint32_t version = 0;         // storage version when saved
-  uint32_t output_index = 0;    // Output, Hidden: edge (this node, index) under create_graph; set by tape_record
+  uint32_t output_index = 0;    // Output, Hidden: where its gradient goes under create_graph, see saved_edge()
   bool computed = false;        // Input: the tensor was no leaf
 };
 
@@ -179,8 +179,9 @@ struct Recipe {                 // shared by all nodes that one plan creates
   PyObject *make;         // callable: the wanted ones of grad_inputs, or None for all -> Operator for their gradients
   std::vector<std::pair<uint64_t, PyObject *>> operators;  // those made so far, by the edges that are wanted
   std::string name;             // e.g. "AddBackward0"
-  // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot, 5 hidden buffer that no gradient flows through
-  struct Saved { uint8_t kind; int index; };
+  // kind: 0 input, 1 output, 2 hidden buffer, 3 scalar, 4 int slot, 5 hidden buffer that no gradient flows through,
+  // 6 hidden copy of the input number `edge` of the grad_inputs
+  struct Saved { uint8_t kind; int index; int edge = -1; };
   std::vector<Saved> saved;
   std::vector<std::string> saved_names;  // of the arguments, "result", or empty
   std::vector<int> grad_inputs;   // tensor inputs that get a gradient

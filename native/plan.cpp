@@ -502,6 +502,13 @@ class PlanParser {
       recipe.hidden += kind == "hidden";
       return {uint8_t(kind == "hidden" ? 2 : 5), index};
     }
+    if (kind == "copy") {
+      Items copy(items[1], "a saved copy");
+      copy.require(2, "a saved copy");
+      int index = index_of(copy[0], plan_->inputs, all_buffers(), "a saved buffer");
+      plan_->buffers[index - plan_->inputs].storage = true;
+      return {6, index, index_of(copy[1], 0, int64_t(recipe.grad_inputs.size()), "a copied input")};
+    }
     if (kind == "scalar") return {3, scalar_word(items[1])};
     if (kind == "int") return {4, slot(items[1], "a saved int")};
     fail(PyExc_ValueError, "Plan: unknown saved value %R", items[0]);

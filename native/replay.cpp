@@ -356,7 +356,8 @@ class Replay {
           break;
         }
         case 2:
-        case 5: {
+        case 5:
+        case 6: {
           saved[k].kind = SavedValue::Hidden;
           Storage *storage = storage_of(source.index);
           save_memory(saved[k], instance_.places[size_t(source.index) - inputs_].meta, storage,

@@ -43,13 +43,17 @@ Tensor *weakly_held(PyObject *weak) {  // borrowed; the GIL keeps it alive long 
   return reinterpret_cast<Tensor *>(object);
 }
 
-// Indices under which consumers of saved values report gradients: outputs first, then hidden values.
+// Indices under which consumers of saved values report gradients: outputs first, then hidden values. What comes after
+// these stands for an edge of the node: the value is a copy of that input.
 void number_saved(const Recipe *recipe, Node *node) {
   uint32_t hidden = uint32_t(recipe->grad_outputs.size());
   for (size_t k = 0; k < node->saved.size(); ++k) {
     SavedValue &value = node->saved[k];
     if (value.kind == SavedValue::Hidden) {
-      value.output_index = recipe->saved[k].kind == 2 ? hidden++ : UINT32_MAX;
+      const Recipe::Saved &source = recipe->saved[k];
+      value.output_index = source.kind == 2   ? hidden++
+                           : source.kind == 6 ? node->input_count + uint32_t(source.edge)
+                                              : UINT32_MAX;
     } else if (value.kind == SavedValue::Output) {
       value.output_index = UINT32_MAX;  // not differentiable
       for (size_t j = 0; j < recipe->grad_outputs.size(); ++j) {

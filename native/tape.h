@@ -178,6 +178,9 @@ int tensor_detach_in_place(Tensor *t);                     // Tensor.detach_(); 
 int tensor_take_view(Tensor *t, Tensor *view, const char *name);
 
 // tape_saved.cpp
+// Where the gradient of a saved value goes that is no input: to the node itself, as that of its output number `index`,
+// or where the node's input goes that the value is a copy of; nowhere.
+Edge saved_edge(Node *node, uint32_t index);
 extern const char kFreed[];                                     // what reading them says after they were freed
 void saved_release(SavedValue &value);
 PyObject *saved_unpack(Node *node, const SavedValue &value);  // new reference; null with an error set
@@ -195,6 +198,7 @@ TensorRef tensor_contiguous(DType dtype, int device, const std::vector<int64_t> 
 TensorRef tensor_ones(const Meta *like);
 // Flat indices of the view's elements; `outside`: the index of those that are no elements of the base, -1: an error.
 TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset, int64_t outside = -1);
+TensorRef tensor_places(const Meta *m, int64_t offset);  // of the elements in memory, counted in elements
 TensorRef tensor_shaped(DType dtype, const Meta *like, bool zero);  // the layout of `like` if dense, else contiguous
 TensorRef tensor_copy(Tensor *t, const Meta *like);             // likewise
 void copy_into(Tensor *to, const Tensor *from);                 // of the same dtype and sizes

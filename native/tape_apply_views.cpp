@@ -78,6 +78,34 @@ TensorRef permute_gradient(Node *node, Tensor *g) {
   return dims ? call_operator("permute", {as_object(g), dims.get()}) : TensorRef();
 }
 
+// Elements of the base that lie in one place share its gradient evenly.
+TensorRef overlapping_gradient(const Meta *base, const Meta *view, int64_t offset, Tensor *g) {
+  int64_t size = 0;
+  for (const Meta *m : {base, view}) {
+    int64_t low, high;
+    meta_extent(m, &low, &high);
+    size = std::max(size, high / itemsize(m->dtype) + (m == view ? offset : 0) + 1);
+  }
+  TensorRef to = tensor_places(base, 0), from = to ? tensor_places(view, offset) : TensorRef();
+  TensorRef flat = from ? reshape(g, {view->numel}) : TensorRef();
+  TensorRef zeros = flat ? tensor_contiguous(g->meta->dtype, g->meta->device, {size}, true) : TensorRef();
+  TensorRef one = zeros ? call_operator("ones_like", {as_object(to.get())}) : TensorRef();
+  TensorRef none = one ? tensor_contiguous(DType::Int64, 0, {size}, true) : TensorRef();
+  ObjectRef dim(PyLong_FromLong(0));
+  if (!none || !dim) return {};
+  auto call = [&dim](const char *name, Tensor *t, Tensor *places, Tensor *source) {
+    if (!t) return TensorRef();
+    if (!source) return call_operator(name, {as_object(t), dim.get(), as_object(places)});
+    return call_operator(name, {as_object(t), dim.get(), as_object(places), as_object(source)});
+  };
+  TensorRef counts = call("scatter_add", none.get(), to.get(), one.get());
+  TensorRef count = call("gather", counts.get(), to.get(), nullptr);
+  TensorRef sums = count ? call("scatter_add", zeros.get(), from.get(), flat.get()) : TensorRef();
+  TensorRef sum = call("gather", sums.get(), to.get(), nullptr);
+  TensorRef share = sum ? call_operator("div", {as_object(sum.get()), as_object(count.get())}) : TensorRef();
+  return share ? reshape(share.get(), sizes_of(base)) : TensorRef();
+}
+
 TensorRef strided_gradient(const Meta *base, const Meta *view, int64_t offset, Tensor *g) {
   if (native_arithmetic(g) && g->meta->dtype == base->dtype && never_overlaps(base) && never_overlaps(view) &&
       within(base, view, offset)) {
@@ -87,6 +115,7 @@ TensorRef strided_gradient(const Meta *base, const Meta *view, int64_t offset, T
     copy_into(region.get(), g);
     return whole;
   }
+  if (!never_overlaps(base)) return overlapping_gradient(base, view, offset, g);
   // One element more than the base has takes the gradients of what the view reads outside of it.
   TensorRef positions = tensor_positions(base, view, offset, base->numel);
   TensorRef flat = positions ? reshape(g, {view->numel}) : TensorRef();

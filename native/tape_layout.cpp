@@ -205,4 +205,17 @@ TensorRef tensor_positions(const Meta *base, const Meta *view, int64_t offset, i
   return result;
 }
 
+TensorRef tensor_places(const Meta *m, int64_t offset) {
+  TensorRef result = tensor_contiguous(DType::Int64, 0, {m->numel}, false);
+  if (!result) return {};
+  int64_t *out = reinterpret_cast<int64_t *>(result->data);
+  std::vector<int64_t> index(m->ndim, 0);
+  for (int64_t i = 0; i < m->numel; ++i) {
+    out[i] = offset;
+    for (int d = 0; d < m->ndim; ++d) out[i] += index[d] * m->strides()[d];
+    for (int d = m->ndim - 1; d >= 0 && ++index[d] == m->sizes()[d]; --d) index[d] = 0;
+  }
+  return result;
+}
+
 }  // namespace rushlight

@@ -39,9 +39,9 @@ PyObject *rebuild(Node *node, const SavedValue &value) {
   storage_incref(value.storage);
   TensorRef t(tensor_new(value.meta, value.storage, value.data));
   if (!t) return nullptr;
-  const bool connected = value.kind != SavedValue::Input && value.output_index < node->input_count;
-  if (connected && thread_state.grad_enabled && is_differentiable(value.meta->dtype) &&
-      tape_set_history(t.get(), node, value.output_index) < 0) {
+  const Edge edge = value.kind == SavedValue::Input ? Edge{} : saved_edge(node, value.output_index);
+  if (edge.node && thread_state.grad_enabled && is_differentiable(value.meta->dtype) &&
+      tape_set_history(t.get(), edge.node, edge.index) < 0) {
     return nullptr;
   }
   return as_object(t.release());
@@ -52,6 +52,12 @@ PyObject *rebuild(Node *node, const SavedValue &value) {
 const char kFreed[] =
     "Trying to backward through the graph a second time: what it saved went when it was first used, and tensors cannot "
     "be read after they have already been freed. Pass retain_graph=True to the first backward() or grad().";
+
+Edge saved_edge(Node *node, uint32_t index) {
+  if (index < node->input_count) return {node, index};
+  const uint32_t copied = index - node->input_count;
+  return copied < node->edges.count ? node->edges[copied] : Edge{};
+}
 
 void saved_release(SavedValue &value) {
   Py_CLEAR(value.tensor);

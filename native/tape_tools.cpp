@@ -139,7 +139,10 @@ PyObject *saved_unpack_hooked(Node *node, const SavedValue &value) {
     return nullptr;
   }
   Tensor *t = as_tensor(result.get());
-  if (!is_input) return connected_alias(t, output < node->input_count ? node : nullptr, output);
+  if (!is_input) {
+    const Edge edge = saved_edge(node, output);
+    return connected_alias(t, edge.node, edge.index);
+  }
   Node *from = item(kNode) == Py_None ? nullptr : reinterpret_cast<Node *>(item(kNode));
   if (!from && !t->autograd) return result.release();
   return connected_alias(t, from, uint32_t(PyLong_AsUnsignedLong(item(kIndex))));

@@ -175,7 +175,7 @@ def build(job: Job) -> Any:
         saved = None
     inspection = Inspection(job.name, job.graph, job.call)
     inspection.traced()
-    hidden = [v for kind, v in saved.entries if kind in ("hidden", "constant")] if saved else []
+    hidden = [v for kind, v in saved.entries if kind in _HIDDEN] if saved else []
     legalizer = Legalizer(job.graph, job.call.contiguous(), job.may_alias, hidden)
     graph = legalizer.run()
     inspection.legalized(graph, legalizer.replaced)
@@ -213,7 +213,11 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
         elif kind == "output":
             place = job.graph.outputs.index(value)
             entries.append((kind, place, f"result{place}" if job.graph.outputs[1:] else "result"))
-        elif kind in ("hidden", "constant"):
+        elif kind == "copy":
+            (copied,) = value.node.inputs
+            copy = (lowering.buffer[kept[value]], job.wrt.index(copied))
+            entries.append((kind, copy, job.names.get(copied, "")))
+        elif kind in _HIDDEN:
             entries.append((kind, lowering.buffer[kept[value]], name))
         else:
             entries.append((kind, lowering.words[value], name))
@@ -241,6 +245,7 @@ def tape(job: Job, saved: Any, lowering: Lowering, kept: dict[Value, Value]) -> 
     return rule.operator, entries, grad_inputs, grad_outputs, name, places, len(operands)
 
 
+_HIDDEN = ("hidden", "constant", "copy")  # saved values that are neither inputs nor outputs
 # As in PyTorch a number in the place of a tensor counts as an operand of the node.
 _NUMBERS_AS_OPERANDS = ("add", "sub", "mul", "div")
 

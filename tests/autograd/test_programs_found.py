@@ -437,6 +437,16 @@ def test_refused_write_of_a_function_drops_the_former_gradient(torch):
         Doubled.apply(leaf)
 
 
+def test_value_saved_before_a_write_belongs_to_the_former_history(torch):
+    x = torch.ones(3, requires_grad=True)
+    y = x.sin()
+    y.square_()
+    (first,) = torch.autograd.grad(y.sum(), [x], create_graph=True)
+    first.sum().backward()  # frees the graph of sin(), but not square_()
+    y.backward(torch.ones(3), inputs=[y])
+    assert y.grad.tolist() == [1.0] * 3
+
+
 @pytest.mark.parametrize("index", ["...", ":", "0:3", "()", "mask", "numbers"])
 def test_write_to_all_of_a_tensor_is_no_write_to_a_view(torch, index):
     x = torch.ones(3, requires_grad=True) * 1
@@ -456,3 +466,25 @@ def test_write_to_all_of_a_tensor_is_no_write_to_a_view(torch, index):
     stale[0] = torch.ones((), requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         view[indices[index]] = torch.ones(3, requires_grad=True)
+
+
+@pytest.mark.parametrize("shape, stride", [((2, 6), (0, 1)), ((5, 2), (1, 1)), ((3, 4), (1, 2))])
+def test_elements_in_one_place_share_the_gradient_of_a_strided_view(torch, shape, stride):
+    x = torch.arange(10.0, requires_grad=True) * 1
+    x.retain_grad()
+    base = x.as_strided(shape, stride)
+    base.retain_grad()
+    view = base.as_strided((2, 2), (1, 2), 1)
+    view.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), create_graph=True)
+    places = torch.zeros(10)
+    for i in range(2):
+        for j in range(2):
+            places[1 + i + 2 * j] += (i * 2 + j) + 1.0
+    assert x.grad.tolist() == places.tolist()
+    times = torch.zeros(10)
+    index = [[i * stride[0] + j * stride[1] for j in range(shape[1])] for i in range(shape[0])]
+    for row in index:
+        for place in row:
+            times[place] += 1
+    expected = (places / times)[torch.tensor(index)]
+    assert base.grad.tolist() == expected.tolist()

@@ -385,7 +385,7 @@ def test_copies_an_overwritten_input_that_is_needed() -> None:
     program = Program(lambda x, y: (x * y, y * 2), X, X)
     program.graph.mutations = {0: 0}
     entries = reverse.saved_values(program.graph, program.differentiable).entries
-    assert described(entries) == ["input", "hidden convert"]
+    assert described(entries) == ["input", "copy convert"]
     gradients = vjp(program.graph, program.differentiable, program.arrays, [X, 0 * X])
     numpy.testing.assert_allclose(gradients, [X * X, X * X])
 

@@ -278,8 +278,9 @@ def _kept(graph: Graph, active: set[Value], kind: str, value: Value) -> tuple[st
     """An entry of ``Saved`` for a value that was selected."""
     if kind != "hidden":
         return kind, value
-    kind = "hidden" if value in active else "constant"
-    return kind, _copy_of_input(graph, value) if value.node is None else value
+    if value.node is None:
+        return "copy" if value in active else "constant", _copy_of_input(graph, value)
+    return "hidden" if value in active else "constant", value
 
 
 def _copy_of_input(graph: Graph, value: Value) -> Value:

@@ -27,8 +27,9 @@ class Saved:
     """What a backward pass keeps.
 
     entries: ``(kind, value)``; kind is "input", "output", "hidden" (another value of the forward
-    pass), "constant" (one that depends on no input whose gradient is asked for) or "scalar" (a
-    run-time number that is an input). outputs: the graph's outputs that can have gradients.
+    pass), "copy" (of an input that the call overwrites), "constant" (one that depends on no input
+    whose gradient is asked for) or "scalar" (a run-time number that is an input). outputs: the
+    graph's outputs that can have gradients.
     """
 
     entries: list[tuple[str, Value]]
