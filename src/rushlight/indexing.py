@@ -153,8 +153,18 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         view.copy_(value)
         return
     if value.dtype is not x.dtype and value.numel() == 1 and is_one_mask(index):
-        value = value.to(x.dtype)  # the number is filled in
+        value = filled_in(value, x.dtype)
     view.index_put_(indices, value)
+
+
+def filled_in(value: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """A tensor of one number in another dtype; RuntimeError if the number does not fit."""
+    if not value.is_meta:
+        number = value.item()
+        if isinstance(number, complex) and not number.imag:
+            number = number.real
+        op.fill(_core.empty((2,), dtype.code), number)  # of 16 bits one element may become infinite
+    return value.to(dtype)
 
 
 def is_one_mask(index: Any) -> bool:

@@ -110,3 +110,32 @@ def test_ldexp_rounds_once(dtype, exponent):
         for m in (rushlight, torch)
     )
     assert found == expected
+
+
+WRITES = {
+    "masked_fill": lambda m, x, n: x.masked_fill(x != x + 1, n),
+    "index_fill": lambda m, x, n: x.index_fill(0, m.tensor([0, 1]), n),
+    "x[mask] = n": lambda m, x, n: (x.__setitem__(m.tensor([True, False]), n), x)[1],
+    "x[[0]] = n": lambda m, x, n: (x.__setitem__([0], n), x)[1],
+    "x[0] = n": lambda m, x, n: (x.__setitem__(0, n), x)[1],
+}
+
+
+@pytest.mark.parametrize("number", (1 + 2j, -0.5, 100, 2.5, True))
+@pytest.mark.parametrize("dtype", ("float16", "float32", "int64", "int8", "bool", "complex64"))
+@pytest.mark.parametrize("name", WRITES)
+def test_tensor_of_one_number_of_another_dtype(name, dtype, number):
+    found, expected = (
+        outcome(WRITES[name], m, m.zeros(2, dtype=getattr(m, dtype)), m.tensor(number))
+        for m in (rushlight, torch)
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("number", (70000.0, float("inf"), 1e-30))
+def test_a_number_behind_a_mask_must_fit(number):
+    found, expected = (
+        outcome(WRITES["x[mask] = n"], m, m.zeros(2, dtype=m.float16), m.tensor(number))
+        for m in (rushlight, torch)
+    )
+    assert found == expected

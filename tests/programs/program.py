@@ -42,7 +42,6 @@ NARROWER = (
     "only supports boolean masks",  # x[uint8 mask] = number
     "indexing axis dim should be positive",
     "INDICES element is out of DATA bounds",
-    "Converting complex Scalar",
     "step must be greater than zero",
     "some elements of the input tensor and the written-to tensor",
     "modified inplace. This view is the output of a function that returns multiple views",

@@ -234,6 +234,10 @@ def index_fill(input, dim: int, index: Tensor, value: Operand):
     end.
     """
     require_single_value("index_fill_", value)
+    if build.lift(value, input.context, "index_fill").dtype.is_complex > input.dtype.is_complex:
+        raise RuntimeError(
+            f"index_fill_(): a complex value does not fit into {input.dtype}; take its .real"
+        )
     dim = normalize_dim(dim, input.ndim)
     index = vector_index("index_fill", index)
     size = one_dim(input).shape[dim]

@@ -84,10 +84,7 @@ def masked_fill(input, mask, value):
     require_mask("masked_fill_", mask)
     require_single_value("masked_fill_", value)
     kind = build.lift(value, input.context, "masked_fill").dtype
-    real = not input.dtype.is_complex and input.dtype is not dtypes.bool
-    if (kind.is_complex and real) or (
-        kind.is_floating_point and input.dtype.is_integral and not build.is_number(value)
-    ):
+    if kind.is_complex and not (input.dtype.is_complex or input.dtype is dtypes.bool):
         raise RuntimeError(f"value cannot be converted to type {input.dtype} without overflow")
     value = build.fitting(value, input.dtype, input.context)
     return build.row_major(build.select_where(mask, value, input, input.dtype))
