@@ -73,7 +73,8 @@ def trace_record(
         with tracer.context.active():
             if autocasting.active() is not None and not inplace and out is None:
                 mapped, named = autocasting.cast_arguments(record, mapped, named)
-            result, contents = record.trace_writes(*mapped, **named)
+            bound = record.bind(*mapped, **named)
+            result, contents = record.trace_bound(bound)
     except DataDependentError:
         return _core.Direct(eager(record, inplace, out is not None))
     if any(symbol.hint is None for symbol in tracer.context.environment.symbols):
@@ -102,7 +103,7 @@ def trace_record(
         if any(not same_shape(new.shape, old.shape) for new, old in zip(outputs, written)):
             return _core.Direct(into_out(record, record))
     else:
-        written = [] if contents else mutated_arguments(record, mapped, named)
+        written = [] if contents else mutated_arguments(record, bound.arguments)
     rule = record.out_rule(mapped, named)
     if written:
         outputs = [
@@ -115,16 +116,15 @@ def trace_record(
     targets = dict(enumerate(written))
     if contents:
         shape = without_updates(shape, len(outputs))
-        for old, new in zip(mutated_arguments(record, mapped, named), contents, strict=True):
+        for old, new in zip(mutated_arguments(record, bound.arguments), contents, strict=True):
             if new is not old:
                 targets[len(outputs)] = old
                 outputs.append(new_content(rule, name, old, new))
     graph = tracer.context.finish(outputs)
     graph.mutations = {target.value.index: position for position, target in targets.items()}
     may_alias = record.views is not None
-    bound = record.bind(*mapped, **named).arguments
-    node = node_name_of_call(record, name, bound) if wrt else ""
-    names = operand_names(bound)
+    node = node_name_of_call(record, name, bound.arguments) if wrt else ""
+    names = operand_names(bound.arguments)
     return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself, node, names)
 
 
@@ -205,11 +205,8 @@ def out_decides_dtype(record: Record) -> bool:
     return "dtype" in record.signature.parameters and record.out is True
 
 
-def mutated_arguments(record: Record, args: list[Any], kwargs: dict[str, Any]) -> list[Traced]:
+def mutated_arguments(record: Record, arguments: dict[str, Any]) -> list[Traced]:
     """The tensors that the record's operator writes, lists flattened."""
-    if not record.mutates:
-        return []
-    arguments = record.bind(*args, **kwargs).arguments
     found: list[Traced] = []
     for name in record.mutates:
         argument = arguments[name]
@@ -410,8 +407,9 @@ def call_captured(record: Record, inplace: bool, args: tuple, kwargs: dict[str, 
     args, kwargs = lifted(args), lifted(kwargs)
     check_arguments(record, args, kwargs)
     check_tensors(record, args, kwargs)
-    result, contents = record.trace_writes(*args, **kwargs)
-    written = mutated_arguments(record, list(args), kwargs)
+    bound = record.bind(*args, **kwargs)
+    result, contents = record.trace_bound(bound)
+    written = mutated_arguments(record, bound.arguments)
     if len(contents) < len(written) or any(map(is_not, contents, written)):
         raise changes
     if not record.factory:

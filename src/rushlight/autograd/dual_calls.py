@@ -155,7 +155,7 @@ class _Call:
 
         if not self.record.mutates:
             return [self.args[0]]
-        return mutated_arguments(self.record, list(self.args), self.kwargs)
+        return mutated_arguments(self.record, self.record.bind(*self.args, **self.kwargs).arguments)
 
     def copy_old(self, targets: list[Any]) -> None:
         """Compute with copies of what is written: the graph may need the old values."""
@@ -179,14 +179,14 @@ class _Call:
         from ..operators import mutated_arguments
 
         kwargs = {name: each for name, each in kwargs.items() if name != "inplace"}
-        args, kwargs = lifted(args), lifted(kwargs)
-        result, contents = self.record.trace_writes(*args, **kwargs)
+        bound = self.record.bind(*lifted(args), **lifted(kwargs))
+        result, contents = self.record.trace_bound(bound)
         results = list(result) if isinstance(result, list | tuple) else [result]
         if contents:
             return [*results, *contents]
         if not self.record.mutates:
             return results
-        written = mutated_arguments(self.record, list(args), kwargs)
+        written = mutated_arguments(self.record, bound.arguments)
         return results[-len(written) :]
 
     def result(self, outputs: list[Any], slopes: list[Any]) -> Any:

@@ -241,9 +241,9 @@ class Record:
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Append the operator's nodes to the graph being traced; returns the result."""
-        return self.trace_writes(*args, **kwargs)[0]
+        return self.trace_bound(self.bind(*args, **kwargs))[0]
 
-    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+    def trace_bound(self, bound: inspect.BoundArguments) -> tuple[Any, tuple[Any, ...]]:
         """Like ``trace``; also what an ``Update`` writes into arguments."""
         raise NotImplementedError
 
@@ -385,8 +385,8 @@ class Primitive(Record):
         """Whether outputs can have gradients (their dtype permitting)."""
         return self.derivative is not NONE
 
-    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
-        return self.kind.trace(self, self.bind(*args, **kwargs)), ()
+    def trace_bound(self, bound: inspect.BoundArguments) -> tuple[Any, tuple[Any, ...]]:
+        return self.kind.trace(self, bound), ()
 
     def apply(self, *inputs: Traced, **attributes: Any) -> Any:
         """Apply to inputs that fit already: one result, or a tuple of several."""
@@ -453,8 +453,7 @@ class Composite(Record):
         bound = self.bind(*args, **kwargs)
         return self.function(*bound.args, **bound.kwargs)
 
-    def trace_writes(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
-        bound = self.bind(*args, **kwargs)
+    def trace_bound(self, bound: inspect.BoundArguments) -> tuple[Any, tuple[Any, ...]]:
         context = current_context()
         if self.derivative is None:
             context = None
