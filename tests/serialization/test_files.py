@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import importlib
 import io
 import pickle
 import struct
@@ -12,6 +13,8 @@ import numpy
 import pytest
 
 import rushlight
+from rushlight.serialization import names
+from rushlight.serialization.safe import full_name
 
 torch = pytest.importorskip("torch")
 
@@ -174,6 +177,24 @@ def test_modules():
     ):
         again = ours_here(net)
     assert again(rushlight.tensor(x)).tolist() == [pytest.approx(row) for row in expected]
+
+
+PLACES = ["nn", "nn.parameter", "optim", "optim.lr_scheduler", "optim.swa_utils", "utils.data"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_classes_have_the_names_of_pytorch(place):
+    here, there = (importlib.import_module(f"{each}.{place}") for each in ("rushlight", "torch"))
+    for name, theirs in vars(there).items():
+        ours = getattr(here, name, None)
+        if not (isinstance(theirs, type) and isinstance(ours, type)) or name.startswith("_"):
+            continue
+        if not theirs.__module__.startswith("torch"):
+            continue
+        found = names.name_of(ours.__module__, ours.__qualname__)
+        assert (found.module, found.name) == (theirs.__module__, theirs.__qualname__)
+        assert names.resolve(found.module, found.name) is ours
+        assert f"{found.module}.{found.name}" == full_name(ours)[0]
 
 
 def test_paths(tmp_path):

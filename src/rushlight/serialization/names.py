@@ -1,6 +1,7 @@
 """The names under which objects stand in files: PyTorch's, so that both can read them.
 
-A class or function ``rushlight.x.y`` is written as ``torch.x.y``. The functions by which tensors
+A class or function ``rushlight.x.y`` is written as ``torch.x.y``, or under the name that PyTorch
+has for it where it defines it in another module. The functions by which tensors
 are put together again have fixed names in ``torch._utils``.
 """
 
@@ -44,6 +45,42 @@ STORAGE_TYPES: dict[DType, Global] = {
 DTYPE_NAMES = {dtype: Global("torch", dtype.name) for dtype in dtypes.ALL}
 
 
+# What PyTorch defines in another module: all of a module, and single classes.
+_SCHEDULERS = "torch.optim.lr_scheduler"
+_MODULES = {
+    "torch.nn.modules.attention": "torch.nn.modules.activation",
+    "torch.nn.modules.margin_losses": "torch.nn.modules.loss",
+    "torch.nn.modules.parameter_container": "torch.nn.modules.container",
+    "torch.nn.modules.recurrent_cells": "torch.nn.modules.rnn",
+    "torch.nn.parallel": "torch.nn.parallel.data_parallel",
+    "torch.optim.adafactor": "torch.optim",
+    "torch.optim.muon": "torch.optim",
+    **{
+        f"{_SCHEDULERS}.{each}": _SCHEDULERS
+        for each in ("annealing", "base", "composed", "cyclic", "functions", "plateau", "steps")
+    },
+}
+_CLASSES = {
+    Global("torch.nn.modules.loss", "LinearCrossEntropyOptions"): Global(
+        "torch.nn.modules.linear_cross_entropy_options", "LinearCrossEntropyOptions"
+    ),
+    Global("torch.optim.adam", "AdamW"): Global("torch.optim.adamw", "AdamW"),
+    Global("torch.tensor", "Parameter"): Global("torch.nn.parameter", "Parameter"),
+}
+_OWN_NAMES = {
+    **{name: own for own, name in _CLASSES.items()},
+    Global("torch.nn.parallel.data_parallel", "DataParallel"): Global(
+        "torch.nn.parallel", "DataParallel"
+    ),
+}
+
+
+def name_of(module: str, name: str) -> Global:
+    """The name in files of what a module (``rushlight.x``) of this package defines."""
+    own = Global("torch" + module.removeprefix("rushlight"), name)
+    return _CLASSES.get(own) or Global(_MODULES.get(own.module, own.module), name)
+
+
 def fixed_globals() -> dict[str, Any]:
     """What names in files mean that are no paths in this package, or are safe to load."""
     found: dict[str, Any] = {f"torch.{dtype.name}": dtype for dtype in dtypes.ALL}
@@ -74,7 +111,8 @@ def resolve(module: str, name: str) -> Any:
     fixed = fixed_globals()
     if path in fixed:
         return fixed[path]
-    target: Any = importlib.import_module("rushlight" + module.removeprefix("torch"))
-    for part in name.split("."):
+    own = _OWN_NAMES.get(Global(module, name), Global(module, name))
+    target: Any = importlib.import_module("rushlight" + own.module.removeprefix("torch"))
+    for part in own.name.split("."):
         target = getattr(target, part)
     return target

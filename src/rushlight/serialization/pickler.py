@@ -142,9 +142,6 @@ class Pickler(_Base):
         if not own or "<" in (path := name or obj.__qualname__):
             super().save_global(obj, name)
             return
-        public = "torch" if obj in (Tensor,) else "torch" + module.removeprefix("rushlight")
-        if obj is Parameter:
-            public = "torch.nn.parameter"
-        self.save_name(Global(public, path), obj)
+        self.save_name(names.name_of(module, path), obj)
 
     dispatch[types.FunctionType] = save_global

@@ -85,10 +85,10 @@ def full_name(entry: Any) -> tuple[str, Any]:
                 f"Expected tuple of (global, str of callable full path), but got {entry!r}"
             )
         return entry[1], entry[0]
-    module = entry.__module__
-    if (module + ".").startswith("rushlight."):
-        module = "torch" + module.removeprefix("rushlight")
-    return f"{module}.{entry.__qualname__}", entry
+    if not f"{entry.__module__}.".startswith("rushlight."):
+        return f"{entry.__module__}.{entry.__qualname__}", entry
+    name = names.name_of(entry.__module__, entry.__qualname__)
+    return f"{name.module}.{name.name}", entry
 
 
 def add_safe_globals(safe_globals: Iterable[Any]) -> None:
