@@ -13,7 +13,7 @@ from ..promotion import scalar_type_name
 from . import build
 from .conversion import overwritten
 from .kinds import Host
-from .random import draw_bits
+from .random_numbers import draw_bits
 from .record import NONE, Generator, Tensor, composite, op, primitive, unsupported
 
 _NO_BATCH = unsupported("draws of counts have no batching rule; use randomness outside of vmap")

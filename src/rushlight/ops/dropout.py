@@ -6,7 +6,7 @@ from typing import Any
 
 from ..layout import numel
 from . import build
-from .random import double_uniform
+from .random_numbers import double_uniform
 from .record import Operand, composite, op
 
 

@@ -10,7 +10,7 @@ from ..layout import normalize_dim
 from ..promotion import scalar_type_name
 from . import build
 from .kinds import Host
-from .random import double_uniform, draw_bits
+from .random_numbers import double_uniform, draw_bits
 from .record import NONE, Operand, Selector, Tensor, composite, op, primitive, unsupported
 from .samples import Draw, calls
 

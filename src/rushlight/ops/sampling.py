@@ -9,7 +9,7 @@ import numpy
 from .. import dtypes
 from . import build
 from .kinds import Host
-from .random import _uniform_arrays
+from .random_numbers import uniform_arrays
 from .record import NONE, Generator, composite, primitive, unsupported
 
 
@@ -28,11 +28,11 @@ def _draw_places(weights: Any, num_samples: int, replacement: bool, generator: A
         ends /= ends[:, -1:]
         if ends.size:
             ends[:, -1] = 1
-        uniform = _uniform_arrays(generator, len(rows) * num_samples, True)
+        uniform = uniform_arrays(generator, len(rows) * num_samples, True)
         draws = uniform.reshape(len(rows), num_samples)
         found = [numpy.searchsorted(end, row) for end, row in zip(ends, draws)]
     else:  # the largest of weights over exponential variates (Efraimidis and Spirakis 2006)
-        uniform = _uniform_arrays(generator, rows.size, True).reshape(rows.shape)
+        uniform = uniform_arrays(generator, rows.size, True).reshape(rows.shape)
         with numpy.errstate(divide="ignore", invalid="ignore"):
             keys = rows / (-numpy.log1p(-uniform)).astype(rows.dtype)
         found = [numpy.argsort(-key, kind="stable")[:num_samples] for key in keys]
