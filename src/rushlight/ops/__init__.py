@@ -16,6 +16,7 @@ FAMILIES = (
     "bitwise",
     "selection",
     "shapes",
+    "dim_order",
     "parts",
     "reductions",
     "extremes",
