@@ -46,7 +46,7 @@ TOLERANCE = {
 # What is saved for the backward pass, and so may not be written, is a matter of the implementation.
 WRITTEN = "modified by an inplace operation"
 PROFILE = settings(
-    max_examples=COUNT or 500,
+    max_examples=COUNT or 2000,
     derandomize=not COUNT,
     deadline=None,
     database=None,
