@@ -100,12 +100,8 @@ PyObject *get_is_leaf(PyObject *self, void *) {
 PyObject *get_grad(PyObject *self, void *) {
   Tensor *t = as_tensor(self);
   if (t->autograd && t->autograd->grad) return Py_NewRef(t->autograd->grad);
-  bool leaf = is_leaf(t);
-  if (PyErr_Occurred()) {  // a view whose history cannot be told any more has one
-    PyErr_Clear();
-    leaf = false;
-  }
-  if (!leaf && !t->autograd->retains_grad &&
+  // Asking for .grad does not make a view renew its history.
+  if (t->autograd && t->autograd->grad_fn && !t->autograd->retains_grad &&
       PyErr_WarnEx(PyExc_UserWarning,
                    "The .grad attribute of a Tensor with a grad_fn is read. It is not a leaf, so backward() stores no "
                    "gradient in it; call .retain_grad() on it before, to keep one.",

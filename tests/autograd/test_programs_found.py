@@ -447,6 +447,17 @@ def test_value_saved_before_a_write_belongs_to_the_former_history(torch):
     assert y.grad.tolist() == [1.0] * 3
 
 
+def test_asking_for_grad_does_not_renew_the_history_of_a_view(torch):
+    base = torch.zeros(3)
+    view = base.view(3)
+    base[0] = torch.ones((), requires_grad=True)
+    assert view.grad is None
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        view.mul_(2)
+    assert not view.is_leaf
+    view.mul_(2)
+
+
 @pytest.mark.parametrize("index", ["...", ":", "0:3", "()", "mask", "numbers"])
 def test_write_to_all_of_a_tensor_is_no_write_to_a_view(torch, index):
     x = torch.ones(3, requires_grad=True) * 1
