@@ -256,8 +256,10 @@ def write(d: AutogradDrawing) -> Any:
     if kind < 4:
         return called(x, d.choice(UNARY_WRITES))
     if kind < 8:
-        y = partner(d, x, into=True)
-        return None if y is None else f"{x}.{d.choice(BINARY_WRITES)}({y})"
+        y, method = partner(d, x, into=True), d.choice(BINARY_WRITES)
+        if y is None or method == "copy_" and y == x:  # PyTorch does nothing, expanded or not
+            return None
+        return f"{x}.{method}({y})"
     if kind == 8:
         return f"{x}.masked_fill_({x} > 0, 0.5)"
     y = partner(d, x, into=True)
