@@ -21,7 +21,7 @@ from program import EndOfProgram  # noqa: E402
 
 COUNT = int(os.environ.get("RUSHLIGHT_PROGRAMS", "0"))
 PROFILE = settings(
-    max_examples=COUNT or 400,
+    max_examples=COUNT or 2000,
     derandomize=not COUNT,
     deadline=None,
     database=None,
