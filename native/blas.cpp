@@ -290,6 +290,7 @@ void gemm_add(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_
   Strided left = transpose_a ? Strided{a, 1, lda} : Strided{a, lda, 1};
   Strided right = transpose_b ? Strided{b, 1, ldb} : Strided{b, ldb, 1};
   // Products are compared by division: m * n * k may exceed 64 bits.
+  if (k <= 0) left = right = Strided{nullptr, 0, 0};  // of which nothing is read
   bool tiny = k <= 0 || (m <= kTinyWork && n <= kTinyWork / m && k <= kTinyWork / (m * n));
   const OpenBlas *blas = tiny ? nullptr : open_blas();
   bool suitable = blas && fix_leading(transpose_a ? k : m, transpose_a ? m : k, &lda) &&

@@ -16,8 +16,9 @@ constexpr int64_t kDirectColumns = 2048;     // columns per piece if b is read a
 class ContractionRun {
  public:
   ContractionRun(const ContractionLaunch &launch, char *const *bases)
-      : launch_(launch), item_(itemsize(launch.dtype)), a_(base(bases, launch.a)), b_(base(bases, launch.b)),
-        out_(base(bases, launch.out)), column_pieces_(pieces_of(launch.columns, launch.column_split)),
+      : launch_(launch), item_(itemsize(launch.dtype)), a_(address_in(bases, launch.a)),
+        b_(address_in(bases, launch.b)), out_(address_in(bases, launch.out)),
+        column_pieces_(pieces_of(launch.columns, launch.column_split)),
         inner_pieces_(pieces_of(launch.inner, launch.inner_split)),
         inner_limit_(launch.inner_split.step * extent(launch.inner, launch.inner_split.dim + 1)),
         column_limit_(launch.column_split.step * extent(launch.columns, launch.column_split.dim + 1)) {}
@@ -41,7 +42,6 @@ class ContractionRun {
   }
 
  private:
-  static char *base(char *const *bases, Address address) { return bases[address.buffer] + address.offset; }
 
   bool scratch(char *&a, char *&b, char *&out) const {
     int64_t bytes_a = launch_.pack_a ? rounded(launch_.rows * inner_limit_ * item_) : 0;

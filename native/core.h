@@ -133,6 +133,14 @@ inline bool requires_grad(const Tensor *t) {
   return a && (a->requires_grad || a->grad_fn || (a->base && requires_grad(a->base)));
 }
 
+// For strides and offsets along which no second element is ever addressed: these may be out of range.
+inline int64_t wrapping_product(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
+inline int64_t wrapping_sum(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
+// Also where there is no memory: tensors without elements, or on the meta device.
+inline char *offset_by(const char *data, int64_t bytes) {
+  return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(data) + uint64_t(bytes));
+}
+
 // Layout arithmetic: sizes, strides (elements) and offset (elements) of a view being built.
 struct Layout {
   std::vector<int64_t> sizes, strides;

@@ -13,7 +13,8 @@ enum class Outcome { Done, NotHandled, Error };
 Outcome parse_index(PyObject *object, int64_t *out) {
   if (PyBool_Check(object)) return Outcome::NotHandled;  // a mask
   const bool is_int = PyLong_Check(object);
-  if (!is_int && (!PyIndex_Check(object) || tensor_check(object) || !is_numpy_scalar(object))) return Outcome::NotHandled;
+  if (!is_int && (!PyIndex_Check(object) || tensor_check(object))) return Outcome::NotHandled;
+  if (!is_int && !is_numpy_scalar(object)) return Outcome::NotHandled;
   Reference number(PyNumber_Index(object));
   if (!number) {  // numpy.bool
     PyErr_Clear();
@@ -96,7 +97,7 @@ class Indexing {
       return Outcome::Error;
     }
     if (index < 0) index += size;
-    layout_.offset += wrapping_product(index, meta_->strides()[dim_]);
+    layout_.offset = wrapping_sum(layout_.offset, wrapping_product(index, meta_->strides()[dim_]));
     record(index, 1, 1);
     ++dim_;
     return Outcome::Done;
@@ -112,7 +113,7 @@ class Indexing {
     }
     const Py_ssize_t length = PySlice_AdjustIndices(static_cast<Py_ssize_t>(size), &start, &stop, step);
     if (!layout_.push(length, wrapping_product(stride, step))) return Outcome::Error;
-    layout_.offset += wrapping_product(start, stride);
+    layout_.offset = wrapping_sum(layout_.offset, wrapping_product(start, stride));
     if (start != 0 || step != 1 || length != size) record(start, step, length);
     ++dim_;
     return Outcome::Done;

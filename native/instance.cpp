@@ -8,6 +8,7 @@ namespace rushlight {
 namespace {
 
 constexpr int64_t kLine = 64;
+constexpr int64_t kFar = int64_t(1) << 48;  // elements; beyond the address space
 
 class InstanceBuilder : public Workspace {
  public:
@@ -166,8 +167,20 @@ class InstanceBuilder : public Workspace {
     const Meta *meta = meta_of(view.buffer);
     return {view.buffer, meta->dtype, layout_of(meta)};
   }
+  // Along a dim of one element, and in a tensor without any, strides may be anything. Those that no memory has are never
+  // used: steps must not overflow when they compute with them.
+  static Resolved settled(Resolved view) {
+    auto settle = [](int64_t &elements) {
+      if (elements > kFar || elements < -kFar) elements = 0;
+    };
+    settle(view.layout.offset);
+    for (int64_t &stride : view.layout.strides) settle(stride);
+    return view;
+  }
+  Resolved target(int index) { return settled(written(index)); }
+  Resolved source(int index) { return settled(read(index)); }
   // A view that is written: it must lie in its buffer.
-  Resolved target(int index) {
+  Resolved written(int index) {
     Resolved resolved = resolve(index);
     if (apply_chain(plan_.views[index], slots_, 0, resolved.layout) < plan_.views[index].chain.size()) {
       fail(PyExc_RuntimeError, "plan: a result cannot be written through a reshape of sizes %s with strides %s",
@@ -176,7 +189,7 @@ class InstanceBuilder : public Workspace {
     return resolved;
   }
   // A view that is read: a reshape that is no view reads from a contiguous copy.
-  Resolved source(int index) {
+  Resolved read(int index) {
     if (auto copied = copies_.find(index); copied != copies_.end()) return copied->second;
     Resolved resolved = resolve(index);
     const View &view = plan_.views[index];
@@ -191,7 +204,7 @@ class InstanceBuilder : public Workspace {
     Resolved copy{add_buffer(element_count(from.layout.sizes) * itemsize(from.dtype)), from.dtype, from.layout};
     copy.layout.offset = 0;
     copy.layout.strides = contiguous_strides(copy.layout.sizes);
-    add_launch(copy_between(from, copy));
+    add_launch(copy_between(settled(from), copy));
     return copy;
   }
 
@@ -273,9 +286,18 @@ class InstanceBuilder : public Workspace {
     return view.layout.strides[value.dim] * itemsize(view.dtype);
   }
 
+  // An index that is repeated along a dim without positions is checked all the same, unless there is none.
+  Resolved index_source(int view) {
+    Resolved index = source(view);
+    if (meta_of(plan_.views[view].buffer)->numel > 0) return index;
+    for (size_t d = 0; d < index.layout.sizes.size(); ++d) {
+      if (index.layout.sizes[d] == 0) index.layout.strides[d] = 1;  // not repeated
+    }
+    return index;
+  }
   void build_scatter_step(const Step &step) {
     std::vector<Resolved> indices;
-    for (size_t i = 2; i < step.views.size(); ++i) indices.push_back(source(step.views[i]));
+    for (size_t i = 2; i < step.views.size(); ++i) indices.push_back(index_source(step.views[i]));
     build_scatter(target(step.views[0]), source(step.views[1]), indices, step.scatter, *this);
   }
 
@@ -291,7 +313,7 @@ class InstanceBuilder : public Workspace {
   void build_host(const Step &step) {
     std::vector<Resolved> views;
     for (int view : step.views) {
-      views.push_back(source(view));
+      views.push_back(read(view));
       // A copy is seen by Python too, so it needs a Storage that can outlive the step.
       int place = views.back().buffer - plan_.inputs;
       if (place >= int(plan_.buffers.size())) instance_->places[place].kind = Instance::Place::Storage;
@@ -312,7 +334,7 @@ class InstanceBuilder : public Workspace {
   }
   void add_output(const Output &output) {
     if (output.kind != Output::View) return;
-    Resolved view = target(output.index);
+    Resolved view = written(output.index);
     instance_->output_views.push_back({meta_for(view), view.address()});
   }
 

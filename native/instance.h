@@ -19,7 +19,7 @@ struct Resolved {
   int buffer;
   DType dtype;
   Layout layout;
-  Address address() const { return {buffer, layout.offset * itemsize(dtype)}; }
+  Address address() const { return {buffer, wrapping_product(layout.offset, itemsize(dtype))}; }
 };
 
 // One operand over the domain: bytes (or steps of a coordinate) per dim.

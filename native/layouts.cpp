@@ -68,9 +68,11 @@ void slice(int dim, int64_t start, int64_t step, int64_t length, Layout &layout)
          static_cast<long long>(start), static_cast<long long>(step), static_cast<long long>(length),
          text_of_sizes(layout.sizes).c_str());
   }
-  if (length > 0) layout.offset += start * layout.strides[dim];
+  if (length > 0) {
+    layout.offset = wrapping_sum(layout.offset, wrapping_product(start, layout.strides[dim]));
+  }
   layout.sizes[dim] = length;
-  if (length > 1) layout.strides[dim] *= step;  // otherwise the stride is never used and might overflow
+  if (length > 1) layout.strides[dim] = wrapping_product(layout.strides[dim], step);  // else it is never used
 }
 
 // Windows of `taps` items, `spacing` apart, begin at every `step` items of a dim: it becomes two dims.
@@ -87,8 +89,9 @@ void window(int dim, int64_t length, int64_t step, int64_t taps, int64_t spacing
   int64_t stride = layout.strides[dim];
   layout.sizes[dim] = length;
   layout.sizes.insert(layout.sizes.begin() + dim + 1, taps);
-  if (length > 1 && taps > 0) layout.strides[dim] = stride * step;  // else never used, and it might overflow
-  layout.strides.insert(layout.strides.begin() + dim + 1, taps > 1 && length > 0 ? stride * spacing : stride);
+  if (length > 1 && taps > 0) layout.strides[dim] = wrapping_product(stride, step);  // else it is never used
+  const int64_t inner = taps > 1 && length > 0 ? wrapping_product(stride, spacing) : stride;
+  layout.strides.insert(layout.strides.begin() + dim + 1, inner);
 }
 
 void flip(const std::vector<int> &dims, Layout &layout) {
@@ -96,8 +99,11 @@ void flip(const std::vector<int> &dims, Layout &layout) {
     if (dim >= int(layout.sizes.size())) {
       fail(PyExc_RuntimeError, "plan: flip of dim %d in sizes %s", dim, text_of_sizes(layout.sizes).c_str());
     }
-    if (layout.sizes[dim] > 0) layout.offset += (layout.sizes[dim] - 1) * layout.strides[dim];
-    layout.strides[dim] = -layout.strides[dim];
+    if (layout.sizes[dim] > 0) {
+      const int64_t last = wrapping_product(layout.sizes[dim] - 1, layout.strides[dim]);
+      layout.offset = wrapping_sum(layout.offset, last);
+    }
+    layout.strides[dim] = wrapping_product(-1, layout.strides[dim]);
   }
 }
 
@@ -121,7 +127,7 @@ bool is_dense(const Layout &layout) {
   int64_t expected = 1;
   for (size_t d : dims) {
     if (layout.strides[d] != expected) return false;
-    expected *= layout.sizes[d];
+    expected = wrapping_product(expected, layout.sizes[d]);
   }
   return true;
 }

@@ -288,13 +288,13 @@ bool split_runs(const Layout &layout, const int64_t *sizes, int ndim, int64_t *s
     int64_t run = layout.sizes[old_dim - 1], run_stride = layout.strides[old_dim - 1];
     for (--old_dim; old_dim > 0; --old_dim) {  // extend the run to the left
       const int64_t size = layout.sizes[old_dim - 1];
-      if (size != 1 && run != 1 && layout.strides[old_dim - 1] != run * run_stride) break;
+      if (size != 1 && run != 1 && layout.strides[old_dim - 1] != wrapping_product(run, run_stride)) break;
       if (run == 1) run_stride = layout.strides[old_dim - 1];
       run *= size;
     }
     int64_t covered = 1;
     for (; new_dim >= 0 && (covered < run || sizes[new_dim] == 1); --new_dim) {
-      strides[new_dim] = run_stride * covered;
+      strides[new_dim] = wrapping_product(run_stride, covered);
       covered *= sizes[new_dim];
     }
     if (covered != run) return false;

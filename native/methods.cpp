@@ -129,10 +129,10 @@ PyObject *method_complex(PyObject *self, PyObject *) {
 PyObject *list_of_dim(const Tensor *t, int dim, const char *data) {
   const Meta *meta = t->meta;
   if (dim == meta->ndim) return number_from_element(meta->dtype, data);
-  const int64_t step = meta->strides()[dim] * itemsize(meta->dtype);
+  const int64_t step = wrapping_product(meta->strides()[dim], itemsize(meta->dtype));
   PyObject *list = PyList_New(static_cast<Py_ssize_t>(meta->sizes()[dim]));
   for (int64_t i = 0; list && i < meta->sizes()[dim]; ++i) {
-    PyObject *item = list_of_dim(t, dim + 1, data + i * step);
+    PyObject *item = list_of_dim(t, dim + 1, offset_by(data, wrapping_product(i, step)));
     if (item) PyList_SET_ITEM(list, i, item);
     else Py_CLEAR(list);
   }

@@ -210,6 +210,9 @@ struct Address {
   int buffer;      // -1: no memory (a coordinate)
   int64_t offset;  // bytes
 };
+inline char *address_in(char *const *bases, Address address) {
+  return offset_by(address.buffer < 0 ? nullptr : bases[address.buffer], address.offset);
+}
 
 // A reduction over few points, split over threads along one reduced loop: `partial` leaves each part's accumulators in
 // slots of 64 bytes, [point][part][written operand]; `finish` combines them.

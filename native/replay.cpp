@@ -168,7 +168,7 @@ class Replay {
     }
     return true;
   }
-  char *at(Address address) const { return bases_[address.buffer] + address.offset; }
+  char *at(Address address) const { return address_in(bases_.data(), address); }
 
   // The storage of any buffer but a temporary; borrowed.
   Storage *storage_of(int buffer) const {

@@ -12,11 +12,6 @@ constexpr int64_t kRowUnit = 16;         // the same for the rows and columns of
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-char *operand_base(const KernelLaunch &launch, char *const *bases, size_t operand) {
-  Address address = launch.operands[operand];
-  return address.buffer < 0 ? reinterpret_cast<char *>(address.offset) : bases[address.buffer] + address.offset;
-}
-
 // A kernel over rows (the core's loops and P1 flattened) times columns (P0). Columns are cut into `parts` of `length`.
 struct KernelRun {
   const KernelLaunch &launch;
@@ -38,11 +33,13 @@ struct KernelRun {
       sizes[0] = std::min(inner - first, end - row);
       for (size_t i = 0; i < count; ++i) {
         const int64_t *strides = &launch.strides[i * loops];
-        pointers[i] = operand_base(launch, bases, i) + first * strides[0] + column * strides[1];
+        pointers[i] = offset_by(address_in(bases, launch.operands[i]), first * strides[0] + column * strides[1]);
       }
       for (size_t o = outer; o-- > 0; index /= launch.outer_sizes[o]) {
         int64_t position = index % launch.outer_sizes[o];
-        for (size_t i = 0; i < count; ++i) pointers[i] += position * launch.outer_strides[i * outer + o];
+        for (size_t i = 0; i < count; ++i) {
+          pointers[i] = offset_by(pointers[i], position * launch.outer_strides[i * outer + o]);
+        }
       }
       if (launch.turned.empty()) status |= call(pointers.data(), sizes.data(), launch.strides.data(), scratch);
       else status |= tiles(pointers.data(), sizes[0], columns, scratch);
@@ -81,7 +78,7 @@ struct KernelRun {
   int64_t once() const {
     size_t count = launch.operands.size();
     SmallVector<char *, 24> pointers(count);
-    for (size_t i = 0; i < count; ++i) pointers[i] = operand_base(launch, bases, i);
+    for (size_t i = 0; i < count; ++i) pointers[i] = address_in(bases, launch.operands[i]);
     char *scratch = nullptr;
     if (launch.scratch && !(scratch = thread_scratch(launch.scratch))) return kOutOfMemory;
     return call(pointers.data(), launch.sizes.data(), launch.strides.data(), scratch);
@@ -144,7 +141,7 @@ struct PartialRun {
     int64_t begin = index * length;
     sizes[split.loop] = std::min(length, sizes[split.loop] - begin);
     for (size_t i = 0; i < count; ++i) {
-      pointers[i] = operand_base(launch, bases, i) + begin * strides[i * loops + split.loop];
+      pointers[i] = address_in(bases, launch.operands[i]) + begin * strides[i * loops + split.loop];
     }
     for (size_t w = 0; w < split.written.size(); ++w) {
       size_t i = split.written[w];
@@ -161,7 +158,7 @@ struct PartialRun {
     SmallVector<int64_t, 128> strides(count * 3);
     int64_t sizes[3] = {launch.sizes[0], launch.sizes[1], parts};
     for (size_t i = 0; i < count; ++i) {
-      pointers[i] = operand_base(launch, bases, i);
+      pointers[i] = address_in(bases, launch.operands[i]);
       for (size_t l = 0; l < 3; ++l) strides[i * 3 + l] = l < 2 ? launch.strides[i * loops + l] : 0;
     }
     return launch.split->finish.entry()(pointers.data(), sizes, strides.data(), scalars, launch.ints.data(), slots,
@@ -202,9 +199,9 @@ struct GemmRun {
   bool by_rows = true;
 
   char *matrix(const GemmLaunch::Matrix &matrix, int64_t batch) const {
-    char *data = bases[matrix.address.buffer] + matrix.address.offset;
+    char *data = address_in(bases, matrix.address);
     for (size_t d = launch.batch.size(); d-- > 0; batch /= launch.batch[d]) {
-      data += batch % launch.batch[d] * matrix.batch_strides[d];
+      data = offset_by(data, batch % launch.batch[d] * matrix.batch_strides[d]);
     }
     return data;
   }
@@ -213,11 +210,11 @@ struct GemmRun {
     char *a = matrix(launch.a, batch), *b = matrix(launch.b, batch), *out = matrix(launch.out, batch);
     int64_t m = launch.m, n = launch.n;
     if (by_rows) {
-      a += begin * item * (launch.a.transposed ? 1 : launch.a.leading);
+      a = offset_by(a, begin * item * (launch.a.transposed ? 1 : launch.a.leading));  // without elements it may be null
       out += begin * item * launch.out.leading;
       m = std::min(length, m - begin);
     } else {
-      b += begin * item * (launch.b.transposed ? launch.b.leading : 1);
+      b = offset_by(b, begin * item * (launch.b.transposed ? launch.b.leading : 1));
       out += begin * item;
       n = std::min(length, n - begin);
     }

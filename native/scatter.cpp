@@ -122,7 +122,7 @@ struct IndexCheck {
   int64_t low, high, count = 1;
 
   IndexCheck(const ScatterLaunch &launch, size_t number, char *const *bases)
-      : data(bases[launch.indices[number].address.buffer] + launch.indices[number].address.offset),
+      : data(address_in(bases, launch.indices[number].address)),
         low(launch.wrap ? -launch.indices[number].size : 0), high(launch.indices[number].size) {
     for (size_t d = 0; d < launch.dims.size(); ++d) {
       int64_t stride = launch.index_strides[d * launch.indices.size() + number];
@@ -180,9 +180,9 @@ class ScatterRun {
   ScatterRun(const ScatterLaunch &launch, char *const *bases)
       : launch_(launch), indices_(launch.indices.size()),
         writer_(launch.add ? adding(launch.dtype) : assigning(itemsize(launch.dtype))),
-        out_(bases[launch.out.buffer] + launch.out.offset),
-        source_(bases[launch.source.buffer] + launch.source.offset) {
-    for (const Index &index : launch.indices) data_.push_back(bases[index.address.buffer] + index.address.offset);
+        out_(address_in(bases, launch.out)),
+        source_(address_in(bases, launch.source)) {
+    for (const Index &index : launch.indices) data_.push_back(address_in(bases, index.address));
     for (size_t d = 0; d < launch.independent; ++d) positions_ *= launch.dims[d].size;
     if (positions_ < thread_count() && launch.work > kParallelWork) cut();
   }

@@ -85,8 +85,9 @@ void clear(const std::vector<SpreadLaunch::Plane> &plane, size_t dim, char *to, 
 class SpreadRun {
  public:
   SpreadRun(const SpreadLaunch &launch, char *const *bases)
-      : launch_(launch), item_(itemsize(launch.dtype)), a_(base(bases, launch.a)), b_(base(bases, launch.b)),
-        whole_(base(bases, launch.whole)), windows_(base(bases, launch.windows)),
+      : launch_(launch), item_(itemsize(launch.dtype)), a_(address_in(bases, launch.a)),
+        b_(address_in(bases, launch.b)), whole_(address_in(bases, launch.whole)),
+        windows_(address_in(bases, launch.windows)),
         channel_parts_(divide_up(launch.channels, launch.channel_step)),
         image_parts_(divide_up(launch.columns[0].size, launch.image_step)) {}
 
@@ -123,7 +124,6 @@ class SpreadRun {
   }
 
  private:
-  static char *base(char *const *bases, Address address) { return bases[address.buffer] + address.offset; }
 
   void multiply(const char *a, const char *b, int64_t rows, const Piece &piece, const std::vector<Dim> &columns,
                 char *packed, char *c) const {

@@ -31,8 +31,8 @@ std::vector<int64_t> sliced_sizes(const Node *node) {
 TensorRef sliced_region(const Node *node, Tensor *whole) {
   Layout layout = layout_of(whole->meta);
   for (const Quadruple &q : quadruples(node)) {
-    layout.offset += q.start * layout.strides[q.dim];
-    layout.strides[q.dim] *= q.step;
+    layout.offset = wrapping_sum(layout.offset, wrapping_product(q.start, layout.strides[q.dim]));
+    layout.strides[q.dim] = wrapping_product(layout.strides[q.dim], q.step);
     layout.sizes[q.dim] = q.length;
   }
   return tensor_alias(whole, layout);
@@ -152,7 +152,7 @@ TensorRef unbind_gradient(Node *node, Tensor *const *given) {
     layout.sizes.erase(layout.sizes.begin() + int64_t(dim));
     layout.strides.erase(layout.strides.begin() + int64_t(dim));
     for (uint32_t i = 0; i < node->input_count; ++i) {
-      layout.offset = int64_t(i) * step;
+      layout.offset = wrapping_product(int64_t(i), step);
       TensorRef region = given[i] ? tensor_alias(whole.get(), layout) : TensorRef();
       if (region) copy_into(region.get(), given[i]);
       else if (given[i]) return {};
@@ -182,7 +182,7 @@ bool within(const Meta *base, const Meta *view, int64_t offset) {
   int64_t base_low, base_high, low, high;
   meta_extent(base, &base_low, &base_high);
   meta_extent(view, &low, &high);
-  const int64_t shift = offset * itemsize(base->dtype);
+  const int64_t shift = wrapping_product(offset, itemsize(base->dtype));
   return view->numel == 0 || (low + shift >= base_low && high + shift <= base_high);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<int64_t> byte_strides(const Meta *m) {
   std::vector<int64_t> strides(m->strides(), m->strides() + m->ndim);
-  for (int64_t &stride : strides) stride *= itemsize(m->dtype);
+  for (int64_t &stride : strides) stride = wrapping_product(stride, itemsize(m->dtype));
   return strides;
 }
 
@@ -70,7 +70,8 @@ TensorRef tensor_alias(Tensor *t, const Layout &layout) {
   Meta *meta = meta_intern(m->dtype, m->device, int(layout.sizes.size()), layout.sizes.data(), layout.strides.data());
   if (!meta) return {};
   storage_incref(t->storage);
-  return TensorRef(tensor_new(meta, t->storage, t->data + layout.offset * itemsize(m->dtype)));
+  const int64_t bytes = wrapping_product(layout.offset, itemsize(m->dtype));
+  return TensorRef(tensor_new(meta, t->storage, offset_by(t->data, bytes)));
 }
 
 TensorRef tensor_strided(const Meta *like, bool zero) {

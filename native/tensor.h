@@ -73,10 +73,6 @@ Storage *storage_for(const Meta *meta);  // new storage just large enough, witho
 // Call what was registered under `name`; RuntimeError if nothing was.
 PyObject *call_registered(const char *name, PyObject *const *args, size_t count);
 
-// For strides of dims that hold at most one element, which may be out of range.
-inline int64_t wrapping_product(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
 inline PyObject *as_object(Tensor *t) { return reinterpret_cast<PyObject *>(t); }
 inline Tensor *as_tensor(PyObject *o) { return reinterpret_cast<Tensor *>(o); }
 inline int64_t storage_offset(const Tensor *t) {

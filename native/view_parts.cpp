@@ -1,5 +1,6 @@
 // Native views of a part of a tensor: narrow, select, unbind, as_strided.
 #include <algorithm>
+#include <cstdlib>
 
 #include "view_call.h"
 
@@ -34,7 +35,7 @@ PyObject *native_narrow(PyObject *const *args, size_t count, PyObject *keyword_n
   }
   ViewLayout layout = whole_layout(meta);
   layout.sizes[dim] = length;
-  layout.offset = start * layout.strides[dim];
+  layout.offset = wrapping_product(start, layout.strides[dim]);
   const int64_t arguments[] = {dim, start, 1, length};
   return view_new(call.tensor(), layout, ViewKind::Slice, arguments, 4);
 }
@@ -53,7 +54,7 @@ PyObject *native_select(PyObject *const *args, size_t count, PyObject *keyword_n
   }
   const int64_t index = values[1] < 0 ? values[1] + size : values[1];
   ViewLayout layout = whole_layout(meta);
-  layout.offset = index * layout.strides[dim];
+  layout.offset = wrapping_product(index, layout.strides[dim]);
   erase_dim(layout, dim);
   const int64_t arguments[] = {dim, index, 1, 1};
   return view_new(call.tensor(), layout, ViewKind::Select, arguments, 4);
@@ -159,8 +160,9 @@ PyObject *native_diagonal(PyObject *const *args, size_t count, PyObject *keyword
   for (int i = 0; i < meta->ndim; ++i) {
     if (i != dims[0] && i != dims[1]) layout.push(meta->sizes()[i], meta->strides()[i]);
   }
-  layout.push(length, row_step + column_step);
-  if (length > 0) layout.offset = offset >= 0 ? offset * column_step : -offset * row_step;
+  layout.push(length, wrapping_sum(row_step, column_step));
+  const int64_t step = offset >= 0 ? column_step : row_step;
+  if (length > 0) layout.offset = wrapping_product(std::abs(offset), step);
   return view_new(call.tensor(), layout, ViewKind::AsStrided, &layout.offset, 1);
 }
 

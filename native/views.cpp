@@ -67,8 +67,7 @@ namespace {
 PyObject *view_with_meta(Tensor *base, Meta *meta, int64_t offset, ViewKind kind, const int64_t *arguments,
                          size_t count, PyTypeObject *type = &TensorType) {
   storage_incref(base->storage);
-  char *data = reinterpret_cast<char *>(reinterpret_cast<intptr_t>(base->data) + offset);  // null on the meta device
-  Tensor *view = tensor_new_of(type, meta, base->storage, data);
+  Tensor *view = tensor_new_of(type, meta, base->storage, offset_by(base->data, offset));
   if (!view || kind == ViewKind::Detach) return as_object(view);
   const int status = requires_grad_now(base) ? tape_record_view(kind, base, view, {arguments, arguments + count})
                                              : tape_mark_view(base, view);
@@ -86,7 +85,8 @@ PyObject *view_new(Tensor *base, const ViewLayout &layout, ViewKind kind, const 
   const Meta *old = base->meta;
   Meta *meta = meta_intern(old->dtype, old->device, layout.ndim, layout.sizes, layout.strides);
   if (!meta) return nullptr;
-  return view_with_meta(base, meta, layout.offset * itemsize(old->dtype), kind, arguments, count, type);
+  const int64_t bytes = wrapping_product(layout.offset, itemsize(old->dtype));
+  return view_with_meta(base, meta, bytes, kind, arguments, count, type);
 }
 
 ViewLayout whole_layout(const Meta *meta) {
@@ -164,7 +164,7 @@ PyObject *view_unbind(Tensor *base, int dim) {
   erase_dim(layout, dim);
   Reference views(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (int64_t i = 0; views && i < count; ++i) {
-    layout.offset = i * step;
+    layout.offset = wrapping_product(i, step);
     PyObject *view = view_new(base, layout, ViewKind::Detach);  // all views get one node, below
     if (!view) return nullptr;
     PyTuple_SET_ITEM(views.get(), i, view);
