@@ -200,7 +200,11 @@ int64_t run_contraction(const ContractionLaunch &launch, char *const *bases) {
   ContractionRun run(launch, bases);
   auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {
     int64_t status = 0;
-    for (int64_t i = begin; i < end; ++i) status |= static_cast<ContractionRun *>(context)->unit(i);
+    try {
+      for (int64_t i = begin; i < end; ++i) status |= static_cast<ContractionRun *>(context)->unit(i);
+    } catch (const std::bad_alloc &) {  // of long lists of dims
+      return kOutOfMemory;
+    }
     return status;
   };
   auto grain = int64_t(kParallelProducts / std::max(launch.work / double(run.units()), 1.0));
