@@ -2,6 +2,7 @@
 # Builds the native core with sanitizers into a folder of its own and runs tests under them:
 #   native/sanitize.sh address [pytest arguments]   address and undefined-behaviour sanitizers, all tests
 #   native/sanitize.sh thread [pytest arguments]    thread sanitizer, the tests that use threads
+#   native/sanitize.sh KIND run FILE [arguments]    a program instead, such as tests/programs/many.py
 # The folder is $SANITIZE_FOLDER, by default build/sanitize-<kind>; PYTHON names the interpreter (python3).
 set -eu
 
@@ -23,10 +24,10 @@ case $kind in
     flags=thread
     runtime=libtsan.so
     export TSAN_OPTIONS="halt_on_error=1:suppressions=$root/native/thread_sanitizer.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
-    tests="tests/native tests/robustness/test_threads.py"
+    tests="tests/native tests/robustness/test_threads.py tests/autograd/test_threads_note.py"
     ;;
   *)
-    echo "usage: $0 address|thread [pytest arguments]" >&2
+    echo "usage: $0 address|thread [pytest arguments | run FILE [arguments]]" >&2
     exit 2
     ;;
 esac
@@ -52,5 +53,6 @@ cmake --build "$folder/build" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-1}"
 # Python itself is not instrumented: the sanitizer's library comes first. All memory goes through malloc.
 cd "$folder"
 [ $# -gt 0 ] || set -- $tests
+if [ "$1" = run ]; then shift; else set -- -m pytest -q -p no:cacheprovider -s "$@"; fi
 LD_PRELOAD="$(gcc -print-file-name=$runtime) $(gcc -print-file-name=libstdc++.so)" \
-  PYTHONMALLOC=malloc PYTHONPATH="$folder/src" exec "$python" -m pytest -q -p no:cacheprovider -s "$@"
+  PYTHONMALLOC=malloc PYTHONPATH="$folder/src" exec "$python" "$@"
