@@ -145,6 +145,15 @@ def test_windows_by_their_older_names(name: str) -> None:
     both(lambda lib: lib.kaiser_window(6, False, 4.0, dtype=lib.float64))
 
 
+@pytest.mark.parametrize("name, option", [("gaussian", "std"), ("exponential", "tau")])
+def test_windows_of_a_width_that_is_a_tensor(name: str, option: str) -> None:
+    def window(lib: Any) -> Any:
+        width = lib.tensor(2.0, dtype=lib.float64)
+        return getattr(lib.signal.windows, name)(6, **{option: width}, dtype=lib.float64)
+
+    both(window)
+
+
 def test_wrong_windows() -> None:
     both_raise(ValueError, lambda lib: lib.signal.windows.hann(-1))
     both_raise(ValueError, lambda lib: lib.signal.windows.hann(3, dtype=lib.float16))

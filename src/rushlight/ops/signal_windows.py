@@ -169,8 +169,8 @@ def cosine(M: Size, *, sym: bool = True):
 @_window(calls((5,), ((4,), {"center": 1.0, "tau": 2.0, "sym": False})))
 def exponential(M: Size, *, center: Selector = None, tau: Operand = 1.0, sym: bool = True):
     """exp(-|n - center| / tau); center is by default in the middle."""
-    if tau <= 0:
-        raise ValueError("exponential: Tau must be positive")
+    if build.is_number(tau) and tau <= 0:
+        raise ValueError(f"exponential: tau must be positive, not {tau}")
     if sym and center is not None:
         raise ValueError("exponential: Center must be None for symmetric windows")
     middle = _middle(M, sym) if center is None else center
@@ -180,8 +180,8 @@ def exponential(M: Size, *, center: Selector = None, tau: Operand = 1.0, sym: bo
 @_window(calls((5,), ((4,), {"std": 2.0, "sym": False})))
 def gaussian(M: Size, *, std: Operand = 1.0, sym: bool = True):
     """exp(-(n - middle)**2 / (2 * std**2))"""
-    if std <= 0:
-        raise ValueError("gaussian: Standard deviation must be positive")
+    if build.is_number(std) and std <= 0:
+        raise ValueError(f"gaussian: the standard deviation must be positive, not {std}")
     place = (_steps(M) - _middle(M, sym)) / std
     return op.exp(-0.5 * place * place)
 
