@@ -286,18 +286,9 @@ class InstanceBuilder : public Workspace {
     return view.layout.strides[value.dim] * itemsize(view.dtype);
   }
 
-  // An index that is repeated along a dim without positions is checked all the same, unless there is none.
-  Resolved index_source(int view) {
-    Resolved index = source(view);
-    if (meta_of(plan_.views[view].buffer)->numel > 0) return index;
-    for (size_t d = 0; d < index.layout.sizes.size(); ++d) {
-      if (index.layout.sizes[d] == 0) index.layout.strides[d] = 1;  // not repeated
-    }
-    return index;
-  }
   void build_scatter_step(const Step &step) {
     std::vector<Resolved> indices;
-    for (size_t i = 2; i < step.views.size(); ++i) indices.push_back(index_source(step.views[i]));
+    for (size_t i = 2; i < step.views.size(); ++i) indices.push_back(source(step.views[i]));
     build_scatter(target(step.views[0]), source(step.views[1]), indices, step.scatter, *this);
   }
 

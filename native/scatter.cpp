@@ -165,7 +165,7 @@ bool all_in_range(const ScatterLaunch &launch, char *const *bases, WrongIndex &w
       auto &each = *static_cast<IndexCheck *>(context);
       return each.range(begin * kChecked, std::min(end * kChecked, each.count));
     };
-    if (check.count == 0 || parallel_for(divide_up(check.count, kChecked), 4, task, &check) == 0) continue;
+    if (parallel_for(divide_up(check.count, kChecked), 4, task, &check) == 0) continue;
     wrong = {check.first_wrong(), launch.indices[k].dim, launch.indices[k].size};
     return false;
   }
@@ -374,8 +374,8 @@ void build_scatter(const Resolved &out, const Resolved &source, const std::vecto
 }
 
 int64_t run_scatter(const ScatterLaunch &launch, char *const *bases, WrongIndex &wrong) try {
+  if (launch.work == 0) return 0;  // no index is looked at: there may be none
   if (!all_in_range(launch, bases, wrong)) return kIndexOutOfRange;
-  if (launch.work == 0) return 0;
   ScatterRun run(launch, bases);
   auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {
     try {

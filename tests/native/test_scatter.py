@@ -140,11 +140,10 @@ def test_wrong_indices(wrong, wrap):
         run(plan, *arguments)
 
 
-def test_wrong_indices_are_found_where_nothing_would_be_written():
+def test_indices_do_not_matter_where_nothing_is_written():
     plan = scatter_plan((5, 0), (0,), (-1, 1), (3, 0), True, False)
     arguments = (np.zeros((5, 0), np.float32), np.ones((3, 0), np.float32), np.full((3, 1), 9))
-    with pytest.raises(IndexError, match="index 9 is out of bounds"):
-        run(plan, *map(tensor, arguments))
+    assert run(plan, *map(tensor, arguments)).shape == (5, 0)
 
 
 @pytest.mark.parametrize(

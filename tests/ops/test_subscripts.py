@@ -142,6 +142,19 @@ def test_errors(index):
         run(x, lambda x, make: x[to_index(index, make)])
 
 
+def test_indices_do_not_matter_where_nothing_is_written():
+    for m in (rushlight, torch):
+        wrong = m.tensor([9])
+        assert m.zeros(5, 0).index_put((wrong,), m.zeros(1, 0)).shape == (5, 0)
+        assert m.zeros(5, 0).index_put((wrong,), m.zeros(1, 0), accumulate=True).shape == (5, 0)
+        x = m.zeros(0, 5)
+        x[:, wrong] = 1
+        x = m.zeros(2, 3, 1, 2)
+        x[3:, ..., m.tensor([2, 2]), -1] = 1
+        with pytest.raises(IndexError):
+            x[..., m.tensor([2, 2]), -1] = 1
+
+
 @pytest.mark.parametrize("index", [2**63, numpy.uint64(2**63)], ids=repr)
 def test_numbers_beyond_64_bits(index):
     for m in (rushlight, torch):
