@@ -54,6 +54,10 @@ void meta_free(Meta *m);
 inline void meta_decref(Meta *m) { if (--m->references == 0) meta_free(m); }
 // Whether the dims lie without gaps in the order of a memory format; -1: the format says no order, or it is none.
 int meta_in_format(const Meta *m, PyObject *format);
+// The same for what to(memory_format=...) leaves as it is, whatever gaps it has.
+int meta_suggests_format(const Meta *m, PyObject *format);
+// Whether the strides of a layout of 4 or 5 dims grow from the channels (dim 1) outwards.
+bool suggests_channels_last(const int64_t *sizes, const int64_t *strides, int ndim);
 // Lowest and one-past-highest byte touched, relative to the first element's address.
 void meta_extent(const Meta *m, int64_t *low, int64_t *high);
 

@@ -90,7 +90,7 @@ class InstanceBuilder : public Workspace {
         if (size < 0) fail(PyExc_RuntimeError, "plan: a buffer of sizes %s", text_of_sizes(sizes).c_str());
       }
       std::vector<int64_t> strides =
-          buffer.kind == Buffer::Order ? dense_strides(sizes, buffer.layout) : like_strides(buffer, sizes);
+          buffer.kind == Buffer::Order ? dense_strides(sizes, buffer.layout) : strides_by_operands(buffer, sizes);
       meta = meta_intern(buffer.dtype, device_, int(sizes.size()), sizes.data(), strides.data());
     }
     if (!meta) throw Failure();
@@ -101,7 +101,7 @@ class InstanceBuilder : public Workspace {
     lifetimes_.push_back({buffer.first_step, buffer.last_step});
   }
 
-  std::vector<int64_t> like_strides(const Buffer &buffer, const std::vector<int64_t> &sizes) {
+  std::vector<int64_t> strides_by_operands(const Buffer &buffer, const std::vector<int64_t> &sizes) {
     std::vector<Layout> operands;
     for (int index : buffer.layout) {
       const View &view = plan_.views[index];
@@ -109,10 +109,10 @@ class InstanceBuilder : public Workspace {
       for (size_t i = 0; (i = apply_chain(view, slots_, i, layout)) < view.chain.size();) {
         layout.strides = contiguous_strides(layout.sizes);  // as after the copy that the reshape needs
       }
-      check_broadcast(layout.sizes, sizes);
+      if (buffer.kind == Buffer::Like) check_broadcast(layout.sizes, sizes);
       operands.push_back(std::move(layout));
     }
-    return elementwise_strides(sizes, operands);
+    return buffer.kind == Buffer::Like ? elementwise_strides(sizes, operands) : channels_strides(sizes, operands);
   }
   static void check_broadcast(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
     bool possible = from.size() <= to.size();

@@ -143,6 +143,14 @@ int compare_dims(const Sizes &sizes, const std::vector<Sizes> &operands, size_t 
   return 0;
 }
 
+// The dims in channels-last order, from outermost to innermost: batch, spatial dims, channels.
+std::vector<int> channels_last_order(size_t ndim) {
+  std::vector<int> order(ndim, 0);
+  std::iota(order.begin() + 1, order.end() - 1, 2);
+  order.back() = 1;
+  return order;
+}
+
 }  // namespace
 
 std::string text_of_sizes(const std::vector<int64_t> &sizes) {
@@ -229,6 +237,16 @@ std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, cons
     }
   }
   return dense_strides(sizes, {inner_first.rbegin(), inner_first.rend()});
+}
+
+std::vector<int64_t> channels_strides(const std::vector<int64_t> &sizes, const std::vector<Layout> &operands) {
+  bool last = false, possible = sizes.size() == 4 || sizes.size() == 5;
+  for (const Layout &operand : operands) {
+    last |= possible && operand.sizes.size() == sizes.size() &&
+            suggests_channels_last(operand.sizes.data(), operand.strides.data(), int(sizes.size()));
+  }
+  if (!last) return contiguous_strides(sizes);
+  return dense_strides(sizes, channels_last_order(sizes.size()));
 }
 
 }  // namespace rushlight

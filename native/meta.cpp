@@ -77,12 +77,15 @@ bool is_contiguous(const Meta *m) {
   return true;
 }
 
+// From innermost to outermost: channels, spatial dims, batch.
+int channels_last_dim(int i, int ndim) { return i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i; }
+
 // Contiguous in the order batch, spatial dims, channels.
 bool is_channels_last(const Meta *m, int ndim) {
   if (m->ndim != ndim) return false;
   int64_t expected = 1;
   for (int i = 0; i < ndim; ++i) {
-    const int dim = i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i;  // 1, ndim - 1, ..., 2, 0
+    const int dim = channels_last_dim(i, ndim);
     if (m->sizes()[dim] != 1 && m->strides()[dim] != expected) return false;
     expected = wrapping_product(expected, m->sizes()[dim]);
   }
@@ -220,6 +223,26 @@ int meta_in_format(const Meta *m, PyObject *format) {
   if (format == registered("contiguous_format")) return m->contiguous();
   if (format == registered("channels_last")) return is_channels_last(m, 4);
   if (format == registered("channels_last_3d")) return is_channels_last(m, 5);
+  return -1;
+}
+
+// As PyTorch guesses it: where strides are ambiguous, as those of dims of size 1 are, the dims count as row-major.
+bool suggests_channels_last(const int64_t *sizes, const int64_t *strides, int ndim) {
+  if (strides[1] == 0) return false;
+  int64_t least = 0;
+  for (int i = 0; i < ndim; ++i) {
+    const int dim = channels_last_dim(i, ndim);
+    if (sizes[dim] == 0 || strides[dim] < least || (dim == 0 && least == strides[1])) return false;
+    least = wrapping_product(strides[dim], sizes[dim]);
+  }
+  return true;
+}
+
+int meta_suggests_format(const Meta *m, PyObject *format) {
+  const bool last = (m->ndim == 4 || m->ndim == 5) && suggests_channels_last(m->sizes(), m->strides(), m->ndim);
+  if (format == registered("contiguous_format")) return !last;
+  if (format == registered("channels_last")) return m->ndim == 4 && last;
+  if (format == registered("channels_last_3d")) return m->ndim == 5 && last;
   return -1;
 }
 

@@ -110,9 +110,9 @@ struct View {
 };
 
 struct Buffer {
-  enum Kind : uint8_t { Contiguous, Like, Order } kind;
+  enum Kind : uint8_t { Contiguous, Like, Order, Channels } kind;
   DType dtype;
-  std::vector<int> layout;  // Like: views; Order: dims from outermost to innermost
+  std::vector<int> layout;  // Like, Channels: views; Order: dims from outermost to innermost
   std::vector<int> sizes;   // slots
   bool output = false;      // becomes a tensor that the caller or the tape sees
   bool storage = false;     // needs a Storage of its own: saved, or seen by a host step
@@ -371,6 +371,8 @@ Instance *instance_direct(DirectObject *direct, const Call &call);
 
 // Output strides of an elementwise operator over operands of these layouts (broadcast to `sizes`), as PyTorch does it.
 std::vector<int64_t> elementwise_strides(const std::vector<int64_t> &sizes, const std::vector<Layout> &operands);
+// Strides in channels-last order if one of the operands lies so, else row-major ones.
+std::vector<int64_t> channels_strides(const std::vector<int64_t> &sizes, const std::vector<Layout> &operands);
 
 // ---------------------------------------------------------------- replay (replay.cpp, run.cpp)
 

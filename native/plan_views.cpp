@@ -32,6 +32,9 @@ void PlanParser::parse_layout(PyObject *object, Buffer &buffer) {
   if (kind == "like") {
     buffer.kind = Buffer::Like;
     buffer.layout = indices_of(items[1], 0, 1 << 20, "a layout's views");
+  } else if (kind == "channels") {
+    buffer.kind = Buffer::Channels;
+    buffer.layout = indices_of(items[1], 0, 1 << 20, "a layout's views");
   } else if (kind == "order") {
     buffer.kind = Buffer::Order;
     buffer.layout = permutation(items[1], buffer.sizes.size());
@@ -102,11 +105,11 @@ ChainStep PlanParser::chain_step(PyObject *object) {
   return step;
 }
 
-// The operands of a "like" layout must be known before the buffer is.
+// The operands of a layout must be known before the buffer is.
 void PlanParser::check_layouts() {
   for (size_t b = 0; b < plan_->buffers.size(); ++b) {
     const Buffer &buffer = plan_->buffers[b];
-    if (buffer.kind != Buffer::Like) continue;
+    if (buffer.kind != Buffer::Like && buffer.kind != Buffer::Channels) continue;
     for (int view : buffer.layout) {
       if (view >= int(plan_->views.size()) || plan_->views[view].buffer >= plan_->inputs + int(b)) {
         fail(PyExc_ValueError, "Plan: the layout of buffer %zu refers to view %d, which is not known before it", b,

@@ -15,7 +15,7 @@ struct Signature {
   std::vector<Parameter> parameters;
   int variadic = -1;   // index of the parameter that takes any number of positional arguments
   bool mutates = false;
-  bool fills = false;  // a mode is "T!!": each element gets the same number, so elements may share memory
+  bool fills = false;  // a mode is "T!!": elements of what is written may share memory
   ~Signature() { clear(); }
   void clear();
   // From a tuple of (name, mode); throws Failure with an error set.

@@ -351,13 +351,13 @@ PyObject *native_contiguous(PyObject *const *args, size_t count, PyObject *keywo
   return meta_in_format(call.meta(), format[0]) > 0 ? Py_NewRef(args[0]) : nullptr;
 }
 
-// to(memory_format=...) of a tensor that lies in the format already.
+// to(memory_format=...) of a tensor whose dims lie in that order already.
 PyObject *native_to(PyObject *const *args, size_t count, PyObject *keyword_names) {
   const Call call(args, count, keyword_names);
   static constexpr const char *names[] = {"memory_format", "non_blocking"};
   PyObject *given[2];
   if (count != 1 || !keyword_names || !call.bind(names, given) || !given[0]) return nullptr;
-  return meta_in_format(call.meta(), given[0]) > 0 ? Py_NewRef(args[0]) : nullptr;
+  return meta_suggests_format(call.meta(), given[0]) > 0 ? Py_NewRef(args[0]) : nullptr;
 }
 
 constexpr struct {

@@ -18,6 +18,7 @@ from .factories import elsewhere, finished, moved, require_strided, result_devic
 from .graph.symbols import DataDependentError, same_shape, shown_as_numbers
 from .graph.trace import Traced, captures, contains_traced, lifted
 from .node_names import node_name_of_call
+from .ops import build
 from .ops.arguments import check_arguments, check_range, check_tensors, with_numbers
 from .ops.build import convert
 from .ops.expanded_writes import is_expanded, refuse_expanded
@@ -83,6 +84,7 @@ def trace_record(
     if record.factory:
         require_strided(kwargs.get("layout"), record.name)
     outputs, shape = flatten_result(result)
+    lay_out(record, record.bind(*mapped, **named).arguments, outputs)
     name = record.name
     if inplace:
         name = f"{name}_"
@@ -126,6 +128,19 @@ def trace_record(
     node = node_name_of_call(record, name, bound.arguments) if wrt else ""
     names = operand_names(bound.arguments)
     return Job(graph, name, tracer, shape, wrt, may_alias, aliases, record.itself, node, names)
+
+
+def lay_out(record: Record, arguments: dict[str, Any], outputs: list[Traced]) -> None:
+    """Note how results lie in memory that the body says nothing about."""
+    for names, rule in (
+        (record.channels_as, build.channels_as),
+        (record.laid_out_as, build.laid_out_by),
+    ):
+        operands = [arguments[name] for name in names]
+        tensors = [each for each in operands if isinstance(each, Traced)]
+        for output in outputs if tensors else ():
+            if output.value.node is not None and output.value.like is None:
+                rule(output, tensors)
 
 
 def operand_names(arguments: dict[str, Any]) -> dict[Any, str]:

@@ -48,6 +48,7 @@ def test_valid_spec_runs():
         {"buffers": [(f32, "diagonal", [0])]},
         {"buffers": [(f32, ("order", (0, 0)), [0, 0])]},
         {"buffers": [(f32, ("like", (1,)), [0])]},
+        {"buffers": [(f32, ("channels", (1,)), [0])]},
         {"buffers": [(f32, "contiguous", [77])]},
         {"views": [(5, ()), (1, ())]},
         {"views": [(0, (("permute", (1,)),)), (1, ())]},
@@ -239,6 +240,25 @@ def test_ordered_layout():
     spec = Spec(0)
     spec.buffer(f32, (2, 3, 4), ("order", (2, 0, 1)))
     assert run(spec.plan()).stride() == (3, 1, 6)
+
+
+def test_channels_lie_as_those_of_an_operand():
+    def strides(sizes, *operands):
+        spec = Spec(len(operands))
+        views = [spec.view(i) for i in range(len(operands))]
+        spec.buffer(f32, sizes, ("channels", tuple(views)))
+        tensors = [_core.empty_strided(*each, f32.code, 0) for each in operands]
+        return run(spec.plan(), *tensors).stride()
+
+    last, rows = ((2, 3, 4, 5), (60, 1, 15, 3)), ((2, 3, 4, 5), (60, 20, 5, 1))
+    assert strides((2, 7, 4, 6), last) == strides((2, 7, 4, 6), rows, last) == (168, 1, 42, 7)
+    assert strides((2, 7, 4, 6), rows) == (168, 24, 6, 1)
+    assert strides((2, 7, 4), last) == (28, 4, 1)  # of other ranks: row-major
+    assert strides((2, 7, 4, 6), ((2, 3), (3, 1)), ((), ())) == (168, 24, 6, 1)
+    for sizes, found in (((0, 3, 4, 5), (60, 1, 15, 3)), ((2, 3, 4, 5), (0, 0, 0, 0))):
+        assert strides((2, 7, 4, 6), (sizes, found)) == (168, 24, 6, 1)
+    volume = ((2, 3, 4, 5, 6), (360, 1, 90, 18, 3))
+    assert strides((1, 2, 3, 3, 3), volume) == (54, 1, 18, 6, 2)
 
 
 # ---------------------------------------------------------------- writing and the tape

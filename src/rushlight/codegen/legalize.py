@@ -58,6 +58,8 @@ class Legalizer:
             value = self.current(old) if old is not None else None
             if value is not None and i not in mutated and self.needs_copy(value):
                 value = self.convert(value, value.dtype)
+            if value is not None and old is not None and value.like is None:
+                value.like = old.like
             outputs.append(value)
         claimed: set[Value] = set()
         self.kept = [self.own_buffer(self.current(value), claimed) for value in self.kept]

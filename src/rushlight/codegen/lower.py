@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph import expressions
-from ..graph.node import Graph, Node, Order, Value
+from ..graph.node import Channels, Graph, Node, Order, Value
 from ..graph.polynomials import Atom
 from ..graph.symbols import key_of
 from ..ops.build import is_half
@@ -198,21 +198,26 @@ class Lowering:
 
     def layout(self, value: Value) -> Any:
         """Elementwise results of inputs take over the inputs' order of dims; everything else is
-        contiguous.
+        contiguous. Random bits, which are drawn in the order of memory, lie as their record says.
         """
-        if not any(value is each for each in self.graph.outputs) or value.like == "contiguous":
+        drawn = value.node is not None and value.node.name == "random_bits" and value.like
+        is_output = any(value is each for each in self.graph.outputs)
+        if not (is_output or drawn) or value.like == "contiguous":
             return "contiguous"
         if isinstance(value.like, Order):
             return ("order", value.like.dims)
         operands = elementwise_inputs(value)
-        if isinstance(value.like, tuple):
+        kind = "channels" if isinstance(value.like, Channels) else "like"
+        if isinstance(value.like, Channels):
+            operands = [view_of_input(each) for each in value.like.operands]
+        elif isinstance(value.like, tuple):
             operands = [view_of_input(each) for each in value.like]
         elif value.like in self.tensors:
             operands = [(value.like, ())]
         if operands is None:
             return "contiguous"
         views = [self.view(source, chain) for source, chain in operands if source in self.buffer]
-        return ("like", tuple(views)) if views else "contiguous"
+        return (kind, tuple(views)) if views else "contiguous"
 
     def view(self, value: Value, chain: tuple[Any, ...]) -> int:
         shown = self.reshaped.get(value)

@@ -20,6 +20,13 @@ class Order:
     dims: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Channels:
+    """Dense in memory, channels last if one of these views of arguments lies so, else row-major."""
+
+    operands: tuple[Value, ...]
+
+
 @dataclass(eq=False)
 class Value:
     """One result of a node, or an input of the graph (``node`` is None)."""
@@ -30,9 +37,9 @@ class Value:
     index: int = 0
     weak: bool = False  # a Python number: 0-d, takes no part in promotion
     name: str = ""
-    # How a result lies in memory, if the operator says so: as this input does, with its dims in an
-    # order, or "contiguous".
-    like: Value | tuple[Value, ...] | Order | str | None = None
+    # How a result lies in memory, if the operator says so: as this input does, or an elementwise
+    # result of these, with its dims in an order, channels last as operands, or "contiguous".
+    like: Value | tuple[Value, ...] | Order | Channels | str | None = None
     # Whether a backward pass that reads it keeps it, rather than what it is computed from.
     kept: bool = False
 

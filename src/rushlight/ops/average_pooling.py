@@ -113,6 +113,7 @@ def _averaged(rank: int) -> Any:
         methods=[],
         samples=lambda dtype: samples(dtype) if dtype is not dtypes.float16 else iter(()),
         onnx="AveragePool",
+        channels_as=["input"] if rank == 2 else [],
         out="same dtype" if rank > 1 else False,
     )(function)
 
@@ -143,6 +144,7 @@ def _adaptive_averaged(rank: int) -> Any:
         name=name,
         names=[f"nn.functional.{name}", *([name] * (rank == 1))],
         methods=[],
+        channels_as=["input"] if rank == 2 else [],
         samples=calls((Draw((2, 3, *sizes)), 2), (Draw((3, *odd)), 2), (Draw((1, 2, *odd)), 3)),
     )(pool)
 
@@ -177,6 +179,7 @@ def _norm_pooled(rank: int) -> Any:
         name=name,
         names=[f"nn.functional.{name}"],
         methods=[],
+        channels_as=["input"] if rank == 2 else [],
         samples=lambda dtype: (
             iter(
                 [

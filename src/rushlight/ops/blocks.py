@@ -176,6 +176,7 @@ def _check_rank(name: str, input: Traced) -> None:
 @composite(
     names=["pixel_shuffle", "nn.functional.pixel_shuffle"],
     methods=[],
+    channels_as=["input"],
     samples=calls((Draw((2, 8, 2, 3)), 2), (Draw((9, 1, 2)), 3), (Draw((0, 4, 2, 2)), 2)),
 )
 def pixel_shuffle(input: Tensor, upscale_factor: int):
@@ -193,12 +194,13 @@ def pixel_shuffle(input: Tensor, upscale_factor: int):
     x = build.reshape(input, (*lead, channels // (r * r), r, r, height, width))
     n = len(lead)
     x = build.permute(x, (*range(n), n, n + 3, n + 1, n + 4, n + 2))
-    return build.row_major(build.reshape(x, (*lead, channels // (r * r), height * r, width * r)))
+    return build.reshape(x, (*lead, channels // (r * r), height * r, width * r))
 
 
 @composite(
     names=["pixel_unshuffle", "nn.functional.pixel_unshuffle"],
     methods=[],
+    channels_as=["input"],
     samples=calls((Draw((2, 2, 4, 6)), 2), (Draw((1, 3, 6)), 3)),
 )
 def pixel_unshuffle(input: Tensor, downscale_factor: int):
@@ -217,7 +219,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int):
     x = build.reshape(input, (*lead, channels, height // r, r, width // r, r))
     n = len(lead)
     x = build.permute(x, (*range(n), n, n + 2, n + 4, n + 1, n + 3))
-    return build.row_major(build.reshape(x, (*lead, channels * r * r, height // r, width // r)))
+    return build.reshape(x, (*lead, channels * r * r, height // r, width // r))
 
 
 @composite(
@@ -228,6 +230,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int):
         "nn.functional.native_channel_shuffle",
     ],
     methods=[],
+    channels_as=["input"],
     samples=calls((Draw((2, 6, 2, 3)), 2), (Draw((1, 6, 2)), 3)),
 )
 def channel_shuffle(input: Tensor, groups: int):
@@ -245,4 +248,4 @@ def channel_shuffle(input: Tensor, groups: int):
             f"channel_shuffle: {channels} channels must be divisible by groups={groups}"
         )
     x = build.reshape(input, (batch, groups, channels // groups, numel(tuple(rest))))
-    return build.row_major(build.reshape(build.permute(x, (0, 2, 1, 3)), input.shape))
+    return build.reshape(build.permute(x, (0, 2, 1, 3)), input.shape)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype as DType
-from ..graph.node import Order, Value
+from ..graph.node import Channels, Order, Value
 from ..graph.symbols import SymbolicInt, same, same_shape
 from ..graph.trace import PRIMITIVES, Context, Number, Traced, current_context
 from ..layout import normalize_dims
@@ -147,6 +147,15 @@ def laid_out_by(result: Traced, operands: Sequence[Traced]) -> Traced:
     """
     if isinstance(result.value, Value):  # not in a transform
         result.value.like = tuple(each.value for each in operands)
+    return result
+
+
+def channels_as(result: Traced, operands: Sequence[Traced]) -> Traced:
+    """A result that was computed here; if the operator returns it, its channels are last in memory
+    if they are in one of the operands, views of arguments; else it lies in row-major order.
+    """
+    if isinstance(result.value, Value):  # not in a transform
+        result.value.like = Channels(tuple(each.value for each in operands))
     return result
 
 

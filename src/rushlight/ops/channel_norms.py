@@ -115,6 +115,7 @@ _BATCH_NORM_SAMPLES: tuple[Any, ...] = (
     name="functional_batch_norm",
     names=["nn.functional.batch_norm"],
     methods=[],
+    channels_as=["input"],
     onnx="BatchNormalization",
     samples=calls(*_BATCH_NORM_SAMPLES),
 )
@@ -148,7 +149,7 @@ def functional_batch_norm(
     return Update(result, contents)
 
 
-@composite(names=["batch_norm"], methods=[])
+@composite(names=["batch_norm"], methods=[], channels_as=["input"])
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -167,7 +168,7 @@ def batch_norm(
     return Update(result, contents)
 
 
-@composite(names=["native_batch_norm"], methods=[], out=True)
+@composite(names=["native_batch_norm"], methods=[], out=True, channels_as=["input"])
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -293,6 +294,7 @@ def _group_norm(
 @composite(
     names=["group_norm"],
     methods=[],
+    channels_as=["input"],
     samples=calls(
         (Draw((2, 6, 3)), 2),
         (Draw((2, 6)), 3),
@@ -318,6 +320,7 @@ def group_norm(
     name="functional_group_norm",
     names=["nn.functional.group_norm"],
     methods=[],
+    channels_as=["input"],
     samples=calls((Draw((2, 6, 3)), 2), (Draw((2, 4, 2, 3)), 2, Draw((4,)), Draw((4,)))),
 )
 def functional_group_norm(
@@ -338,7 +341,7 @@ def functional_group_norm(
     return _group_norm(input, num_groups, weight, bias, eps)[0]
 
 
-@composite(names=["native_group_norm"], methods=[], samples=calls(
+@composite(names=["native_group_norm"], methods=[], channels_as=["input"], samples=calls(
     (Draw((2, 4, 2, 3)), Draw((4,)), Draw((4,)), 2, 4, 6, 2, 1e-5),
 ))  # fmt: skip
 def native_group_norm(
@@ -373,6 +376,7 @@ def _response_samples(dtype: Any) -> Any:
 @composite(
     names=["nn.functional.local_response_norm"],
     methods=[],
+    laid_out_as=["input"],
     onnx="LRN",
     samples=_response_samples,
 )

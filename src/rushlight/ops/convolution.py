@@ -205,6 +205,7 @@ def _convolution(rank: int) -> Any:
         name=name,
         names=[name, f"nn.functional.{name}"],
         methods=[],
+        channels_as=["input", "weight"],
         onnx="Conv",
         samples=_convolution_samples(rank),
     )(convolution)
@@ -322,6 +323,7 @@ def _transposed_convolution(rank: int) -> Any:
         name=name,
         names=[name, f"nn.functional.{name}"],
         methods=[],
+        channels_as=["input", "weight"],
         onnx="ConvTranspose",
         samples=_transposed_samples(rank),
     )(convolution)

@@ -50,6 +50,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0):
     name="general_convolution",
     names=["convolution"],
     methods=[],
+    channels_as=["input", "weight"],
     samples=only(
         is_precise,
         calls(

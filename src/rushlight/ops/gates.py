@@ -38,12 +38,13 @@ def glu(input: Tensor, dim: int = -1):
     x = build.widened(input)
     half = size // 2
     first, second = (build.slice_(x, dim, start, 1, half) for start in (0, half))
-    return build.convert(first * op.sigmoid(second), input.dtype)
+    return build.laid_out_by(build.convert(first * op.sigmoid(second), input.dtype), [first])
 
 
 @composite(
     names=["prelu", "nn.functional.prelu"],
     methods=["prelu"],
+    laid_out_as=["input"],
     onnx="PRelu",
     samples=calls(
         (Draw((2, 3)), Draw((3,))), (Draw((2, 3, 4)), Draw((1,))), (Draw((3,)), Draw(()))

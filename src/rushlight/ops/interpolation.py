@@ -198,6 +198,7 @@ _BYTES = (dtypes.uint8,)
 @composite(
     names=["nn.functional.interpolate"],
     methods=[],
+    channels_as=["input"],
     onnx="Resize",
     samples=lambda dtype: (
         calls(
@@ -263,7 +264,7 @@ def interpolate(
     return build.convert(x, input.dtype)
 
 
-@composite(names=["nn.functional.upsample"], methods=[])
+@composite(names=["nn.functional.upsample"], methods=[], channels_as=["input"])
 def upsample(
     input: Tensor,
     size: Size = None,
@@ -276,13 +277,13 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-@composite(names=["nn.functional.upsample_nearest"], methods=[])
+@composite(names=["nn.functional.upsample_nearest"], methods=[], channels_as=["input"])
 def upsample_nearest(input: Tensor, size: Size = None, scale_factor: Selector = None):
     """interpolate with mode "nearest"."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
-@composite(names=["nn.functional.upsample_bilinear"], methods=[])
+@composite(names=["nn.functional.upsample_bilinear"], methods=[], channels_as=["input"])
 def upsample_bilinear(input: Tensor, size: Size = None, scale_factor: Selector = None):
     """interpolate with mode "bilinear" and aligned corners."""
     return interpolate(input, size, scale_factor, "bilinear", True)

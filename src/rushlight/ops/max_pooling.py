@@ -138,11 +138,23 @@ def _pooled(rank: int) -> tuple[Any, Any, Any]:
         names=[f"nn.functional.{name}_with_indices", *([f"{name}_with_indices"] * (rank == 1))],
         methods=[],
         derivative=_max_derivative(rank),
+        channels_as=["input"],
         samples=samples,
     )(with_indices)
-    plain = composite(name=name, names=[name], methods=[], samples=samples, onnx="MaxPool")(values)
+    plain = composite(
+        name=name,
+        names=[name],
+        methods=[],
+        channels_as=["input"],
+        samples=samples,
+        onnx="MaxPool",
+    )(values)
     functional = composite(
-        name=f"functional_{name}", names=[f"nn.functional.{name}"], methods=[], samples=samples
+        name=f"functional_{name}",
+        names=[f"nn.functional.{name}"],
+        methods=[],
+        channels_as=["input"],
+        samples=samples,
     )(either)
     return pair, plain, functional
 
@@ -179,10 +191,15 @@ def _adaptive_pooled(rank: int) -> Any:
         names=[f"nn.functional.{name}_with_indices", *([name] * (rank == 1))],
         methods=[],
         derivative=_max_derivative(rank),
+        channels_as=["input"] if rank == 2 else [],
         samples=samples,
     )(with_indices)
     return pair, composite(
-        name=f"functional_{name}", names=[f"nn.functional.{name}"], methods=[], samples=samples
+        name=f"functional_{name}",
+        names=[f"nn.functional.{name}"],
+        methods=[],
+        channels_as=["input"] if rank == 2 else [],
+        samples=samples,
     )(either)
 
 
@@ -233,7 +250,9 @@ def _unpooled(rank: int) -> Any:
 
     output_size tells which of the sizes that max pooling maps to input's is meant.
     """
-    return composite(name=name, names=[f"nn.functional.{name}"], methods=[])(unpool)
+    return composite(name=name, names=[f"nn.functional.{name}"], methods=[], channels_as=["input"])(
+        unpool
+    )
 
 
 def _unpooled_sizes(

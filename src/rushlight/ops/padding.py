@@ -64,7 +64,9 @@ def _extended(x: Traced, dim: int, before: int, after: int, value: Any) -> Trace
 
 
 @composite(
-    names=["constant_pad_nd"], samples=calls((Draw((2, 3)), (1, 2), 3), (Draw((3,)), (1, -1)))
+    names=["constant_pad_nd"],
+    channels_as=["input"],
+    samples=calls((Draw((2, 3)), (1, 2), 3), (Draw((3,)), (1, -1))),
 )
 def constant_pad_nd(input: Tensor, pad: Selector, value: Operand = 0):
     """Add ``value`` at both ends of dims: pad is (before, after) of the last dim, then of the one
@@ -156,6 +158,7 @@ def _check_edges(input: Traced, pairs: Sequence[Any], mode: str) -> None:
 @composite(
     names=["nn.functional.pad"],
     methods=[],
+    channels_as=["input"],
     onnx="Pad",
     samples=calls(
         (Draw((2, 3)), (1, 2)),
@@ -187,4 +190,6 @@ def pad(input: Tensor, pad: Selector, mode: str = "constant", value: Operand = N
         if mode != "replicate":
             x = _cropped("pad", x, dim, before, after)
         x = _EDGES[mode](x, dim, before, after)
-    return x if x is not input else build.contiguous(x)
+    if x is input:
+        return build.contiguous(x)
+    return build.row_major(x) if mode == "circular" else x

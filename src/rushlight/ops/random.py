@@ -18,7 +18,10 @@ from .conversion import overwritten, require_dtype
 from .creation import check_sizes
 from .kinds import Elementwise, floating
 from .random_numbers import (
+    Layout,
+    as_computed,
     double_uniform,
+    layout_like,
     normal_numbers,
     paired_normal_numbers,
     permutation,
@@ -65,9 +68,9 @@ def rand_like(
     memory_format: MemoryFormat = None,
 ):
     """Uniform random numbers in [0, 1), in the shape of another tensor."""
-    return uniform_numbers(
-        input.shape, floating_dtype(dtype or input.dtype, "rand_like"), generator
-    )
+    dtype = floating_dtype(dtype or input.dtype, "rand_like")
+    layout = layout_like(input, memory_format, "rand_like")
+    return layout(uniform_numbers(input.shape, dtype, generator, layout))
 
 
 @constructor(names=["randn"], random=True, out=True)
@@ -88,21 +91,28 @@ def randn_like(
 ):
     """Standard normal random numbers, in the shape of another tensor."""
     dtype = floating_dtype(dtype or input.dtype, "randn_like")
-    return normal_numbers.apply(shape=tuple(input.shape), dtype=dtype, generator=generator)
+    numbers = normal_numbers.apply(shape=tuple(input.shape), dtype=dtype, generator=generator)
+    return layout_like(input, memory_format, "randn_like")(numbers)
 
 
 def _integers(
-    low: Any, high: Any, shape: Sequence[Any], dtype: DType, generator: Any, name: str
+    low: Any,
+    high: Any,
+    shape: Sequence[Any],
+    dtype: DType,
+    generator: Any,
+    name: str,
+    layout: Layout = as_computed,
 ) -> Traced:
     if low >= high:
         raise RuntimeError(f"{name}: 'from' must be less than 'to', but they are {low} and {high}")
     width = high - low
     if width >= 2**32:
-        bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
+        bits = layout(random_bits.apply(shape=tuple(shape), bits=64, generator=generator))
     else:
-        bits = random_bits.apply(shape=tuple(shape), bits=32, generator=generator)
+        bits = layout(random_bits.apply(shape=tuple(shape), bits=32, generator=generator))
         bits = build.convert(bits, dtypes.int64)
-    return build.convert(build.convert(bits % width, dtypes.int64) + low, dtype)
+    return layout(build.convert(build.convert(bits % width, dtypes.int64) + low, dtype))
 
 
 @constructor(names=["randint"], random=True, out=True)
@@ -161,7 +171,8 @@ def randint_like(
     if high is None:
         raise TypeError("randint_like() missing the argument 'high'")
     dtype = input.dtype if dtype is None else require_dtype(dtype, "randint_like")
-    return _integers(low, high, input.shape, dtype, generator, "randint_like")
+    layout = layout_like(input, memory_format, "randint_like")
+    return _integers(low, high, input.shape, dtype, generator, "randint_like", layout)
 
 
 @constructor(names=["normal"], random=True, out=True)
@@ -194,6 +205,11 @@ def normal(
 # ---------------------------------------------------------------- in place
 
 
+def _in_memory_order(self: Traced) -> Layout:
+    """Numbers for a tensor are drawn in the order of its dims in memory."""
+    return layout_like(self, None, "")
+
+
 def check_range(low: Any, high: Any) -> None:
     """RuntimeError unless low <= high.
 
@@ -222,7 +238,7 @@ def uniform_(
     compute = dtypes.float32 if dtype.itemsize == 2 else dtype
     if dtype.is_complex:
         return uniform_numbers(self.shape, dtype, generator) * (to - from_) + from_ * (1 + 1j)
-    numbers = uniform_numbers(self.shape, compute, generator)
+    numbers = uniform_numbers(self.shape, compute, generator, _in_memory_order(self))
     low, high = (build.convert(build.lift(bound, self.context), compute) for bound in (from_, to))
     width, low = (build.expand(each, self.shape) for each in (high - low, low))
     return build.convert(multiply_add.apply(numbers, width, low), dtype)
@@ -260,7 +276,9 @@ def exponential_(self: Mutated, lambd: Operand = 1.0, *, generator: Generator = 
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     dtype = floating_dtype(self.dtype, "exponential_")
-    return build.convert(-op.log1p(-double_uniform(self.shape, generator)) / lambd, dtype)
+    return build.convert(
+        -op.log1p(-double_uniform(self.shape, generator, _in_memory_order(self))) / lambd, dtype
+    )
 
 
 @composite(name="cauchy_", methods=["cauchy_"], random=True)
@@ -271,7 +289,7 @@ def cauchy_(
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     dtype = floating_dtype(self.dtype, "cauchy_")
-    angles = (double_uniform(self.shape, generator) - 0.5) * math.pi
+    angles = (double_uniform(self.shape, generator, _in_memory_order(self)) - 0.5) * math.pi
     return build.convert(op.tan(angles) * sigma + median, dtype)
 
 
@@ -280,7 +298,9 @@ def geometric_(self: Mutated, p: Operand, *, generator: Generator = None):
     """Set to the numbers of trials up to the first success, which has probability p."""
     if p <= 0 or p >= 1:
         raise RuntimeError(f"geometric_: p must be more than 0 and less than 1, but is {p}")
-    trials = op.ceil(op.log(double_uniform(self.shape, generator)) / op.log1p(-p))
+    trials = op.ceil(
+        op.log(double_uniform(self.shape, generator, _in_memory_order(self))) / op.log1p(-p)
+    )
     return build.convert(trials, self.dtype)
 
 
@@ -302,13 +322,17 @@ def bernoulli_(self: Mutated, p: Operand = 0.5, *, generator: Generator = None):
     if build.is_number(p):
         if p < 0 or p > 1:
             raise RuntimeError(f"bernoulli_: p must be a probability, from 0 to 1, but is {p}")
-        return build.convert(double_uniform(self.shape, generator) < p, self.dtype)
-    return build.convert(_bernoulli(build.expand(p, self.shape), generator), self.dtype)
+        return build.convert(
+            double_uniform(self.shape, generator, _in_memory_order(self)) < p, self.dtype
+        )
+    return build.convert(
+        _bernoulli(build.expand(p, self.shape), generator, _in_memory_order(self)), self.dtype
+    )
 
 
-def _bernoulli(p: Traced, generator: Any) -> Traced:
+def _bernoulli(p: Traced, generator: Any, layout: Layout = as_computed) -> Traced:
     compute = dtypes.float64 if p.dtype is dtypes.float64 else dtypes.float32
-    return uniform_numbers(p.shape, compute, generator) < build.convert(p, compute)
+    return uniform_numbers(p.shape, compute, generator, layout) < build.convert(p, compute)
 
 
 @composite(
@@ -337,7 +361,9 @@ def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Ge
     if to is None and from_ is not None:
         from_, to = 0, from_
     if to is not None:
-        return _integers(from_ or 0, to, self.shape, self.dtype, generator, "random_")
+        return _integers(
+            from_ or 0, to, self.shape, self.dtype, generator, "random_", _in_memory_order(self)
+        )
     digits = {dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53}
     if self.dtype in digits:
         limit = 2 ** digits[self.dtype] + 1
@@ -347,6 +373,7 @@ def random_(self: Mutated, from_: Size = None, to: Size = None, *, generator: Ge
         limit = 2 ** (8 * self.dtype.itemsize - (self.dtype.kind == "i"))
     bits = 64 if limit > 2**32 else 32
     draws = random_bits.apply(shape=tuple(self.shape), bits=bits, generator=generator)
+    draws = _in_memory_order(self)(draws)
     draws = build.convert(draws, dtypes.int64) if bits == 32 else draws
     draws = draws & (limit - 1) if limit & (limit - 1) == 0 else draws % limit
     return build.convert(draws, self.dtype)

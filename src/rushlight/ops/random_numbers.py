@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -41,7 +41,25 @@ def draw_bits(generator: Any, shape: Sequence[int], bits: int) -> Any:
     return result
 
 
-def uniform_numbers(shape: Sequence[Any], dtype: DType, generator: Any) -> Traced:
+# Notes how numbers lie in memory, in the order of which they are drawn.
+Layout = Callable[[Traced], Traced]
+
+
+def as_computed(numbers: Traced) -> Traced:
+    """The layout of numbers that are drawn in row-major order."""
+    return numbers
+
+
+def layout_like(input: Traced, memory_format: Any, name: str) -> Layout:
+    """The layout of a result of an operator of that name in the shape of the input."""
+    if memory_format is None or memory_format.name == "preserve_format":
+        return lambda numbers: build.laid_out_by(numbers, [input])
+    return lambda numbers: build.in_format(numbers, memory_format, name)
+
+
+def uniform_numbers(
+    shape: Sequence[Any], dtype: DType, generator: Any, layout: Layout = as_computed
+) -> Traced:
     """Numbers in [0, 1): 53 bits in double precision, else 24 bits rounded to dtype. Both parts of
     complex ones are such numbers.
     """
@@ -50,14 +68,14 @@ def uniform_numbers(shape: Sequence[Any], dtype: DType, generator: Any) -> Trace
         real, imaginary = (op.select(parts, -1, position) for position in (0, 1))
         return build.convert(real, dtype) + build.convert(imaginary, dtype) * 1j
     if dtype is dtypes.float64:
-        return double_uniform(shape, generator)
-    bits = random_bits.apply(shape=tuple(shape), bits=32, generator=generator)
+        return double_uniform(shape, generator, layout)
+    bits = layout(random_bits.apply(shape=tuple(shape), bits=32, generator=generator))
     return build.convert(build.convert(bits & 0xFFFFFF, dtypes.float32) * 2.0**-24, dtype)
 
 
-def double_uniform(shape: Sequence[Any], generator: Any) -> Traced:
+def double_uniform(shape: Sequence[Any], generator: Any, layout: Layout = as_computed) -> Traced:
     """Numbers in [0, 1) in double precision."""
-    bits = random_bits.apply(shape=tuple(shape), bits=64, generator=generator)
+    bits = layout(random_bits.apply(shape=tuple(shape), bits=64, generator=generator))
     return build.convert(bits & (2**53 - 1), dtypes.float64) * 2.0**-53
 
 

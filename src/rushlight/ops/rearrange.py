@@ -76,7 +76,7 @@ def roll(input: Tensor, shifts: Size, dims: Dim = ()):
     result = input
     for step, dim in zip(steps, places, strict=True):
         result = _rolled(result, step, normalize_dim(dim, input.ndim))
-    return build.contiguous(result)
+    return build.channels_as(build.contiguous(result), [input])
 
 
 @composite(

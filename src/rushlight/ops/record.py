@@ -137,10 +137,12 @@ class Record:
     moves: whether the result may be on another device; random: whether it draws random numbers;
     fills: whether each element of the written tensor gets one number, so that elements may share
     memory; expanded: ``f(*arguments)`` is the in-place form on a tensor whose elements share memory
-    (``ops/expanded_writes.py``); factory: whether it makes a new tensor, for which it takes
-    ``layout=``, ``device=``, ``pin_memory=`` and ``requires_grad=``: the runtime sees to those that
-    the body does not name; overload: ``f(*arguments)`` runs calls that have a tensor in the
-    place of a selector or size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls
+    (``ops/expanded_writes.py``); channels_as: the arguments of which one with channels last in
+    memory makes results lie so; laid_out_as: those whose order of dims in memory results take over,
+    as elementwise ones do; factory: whether it makes a new tensor, for which it takes ``layout=``,
+    ``device=``, ``pin_memory=`` and ``requires_grad=``: the runtime sees to those that the body
+    does not name; overload: ``f(*arguments)`` runs calls that have a tensor in the place of a
+    selector or size (``max(x, y)``); samples: ``f(dtype, generator)`` gives test calls
     (``ops/samples.py``); operator: the native operator, set when the runtime loads.
 
     A parameter ``inplace`` asks a call to write its first argument.
@@ -161,6 +163,8 @@ class Record:
         random: bool = False,
         fills: bool = False,
         expanded: Callable[..., Any] | None = None,
+        channels_as: Sequence[str] = (),
+        laid_out_as: Sequence[str] = (),
         factory: bool = False,
         overload: Callable[..., Any] | None = None,
         reference: Callable[..., Any] | None = None,
@@ -200,6 +204,8 @@ class Record:
         self.random = random
         self.fills = fills
         self.expanded = expanded
+        self.channels_as = tuple(channels_as)
+        self.laid_out_as = tuple(laid_out_as)
         self.overload = overload
         self.mutates = tuple(p.name for p in self.parameters if p.mode == "T!")
         self.reference = reference

@@ -11,6 +11,7 @@ from .samples import Draw, calls
     names=["nn.functional.normalize"],
     methods=[],
     out=True,
+    laid_out_as=["input"],
     onnx="LpNormalization",
     samples=calls((Draw((3, 4)),), (Draw((2, 3, 4)), 1.0, 2), (Draw((5,)), 3.0, 0)),
 )
