@@ -45,7 +45,11 @@ TensorRef first_gradient(Tensor *leaf, TensorRef g) {
     if (exclusively_owned(g.get()) && suits_leaf(g->meta, leaf->meta)) return g;
     return tensor_copy(g.get(), leaf->meta);
   }
-  return call_operator("clone", {as_object(g.get())});
+  if (suits_leaf(g->meta, leaf->meta) || !tensor_exact(as_object(g.get()))) {
+    return call_operator("clone", {as_object(g.get())});
+  }
+  TensorRef copy = tensor_shaped(g->meta->dtype, leaf->meta, false);
+  return copy ? call_operator("copy_", {as_object(copy.get()), as_object(g.get())}) : TensorRef();
 }
 
 }  // namespace

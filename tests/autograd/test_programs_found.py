@@ -458,6 +458,18 @@ def test_asking_for_grad_does_not_renew_the_history_of_a_view(torch):
     view.mul_(2)
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradient_of_a_leaf_has_the_leafs_layout(torch, create_graph):
+    rows, columns, gaps = torch.ones(3, 2), torch.ones(2, 3).t(), torch.ones(6, 2)[::2]
+    for leaf, stride in ((rows, (2, 1)), (columns, (1, 3)), (gaps, (2, 1))):
+        leaf.requires_grad_()
+        weights = torch.arange(6.0).reshape(2, 3)
+        (leaf.t().square() * weights).sum().backward(create_graph=create_graph)
+        assert leaf.grad.stride() == stride
+        assert leaf.grad.requires_grad == create_graph
+        assert leaf.grad.tolist() == (2 * weights.t()).tolist()
+
+
 @pytest.mark.parametrize("index", ["...", ":", "0:3", "()", "mask", "numbers"])
 def test_write_to_all_of_a_tensor_is_no_write_to_a_view(torch, index):
     x = torch.ones(3, requires_grad=True) * 1
