@@ -107,7 +107,7 @@ def test_bad_input() -> None:
         rushlight.nn.functional.multi_margin_loss(x, target, weight=rushlight.ones(()))
 
 
-@pytest.mark.parametrize("shape, dim", (((0, 2), 1), ((2, 0), 0)))
+@pytest.mark.parametrize("shape, dim", (((0, 2), 1), ((2, 0), 0), ((0, 0), 1)))
 def test_index_fill_looks_at_no_index_where_nothing_is_written(shape, dim):
     x = rushlight.ones(shape)
     assert x.index_fill_(dim, rushlight.tensor([102]), 1.0) is x

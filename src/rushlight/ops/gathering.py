@@ -241,7 +241,7 @@ def index_fill(input, dim: int, index: Tensor, value: Operand):
     dim = normalize_dim(dim, input.ndim)
     index = vector_index("index_fill", index)
     size = one_dim(input).shape[dim]
-    if any(same(extent, 0) for extent in input.shape) and not same(size, 0):
+    if any(same(extent, 0) for each, extent in enumerate(input.shape) if each != dim):
         return input  # where nothing is written no index is looked at
     hit = index_put_primitive.apply(
         build.full((size,), False, dtypes.bool),
