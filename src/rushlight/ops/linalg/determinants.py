@@ -23,10 +23,11 @@ from ..linear_algebra import adjoint
 from ..record import Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
-from .arrays import adjoint_arrays, are_finite
+from .arrays import adjoint_arrays, are_finite, eye_like
 from .inverses import inverse_primitive
 from .matrices import column, diagonal, info_shape, matrix_calls, require_lapack, row, transposed
 from .singular_values import svd_primitive
+from .small_batches import determinants_of_many
 
 # ---------------------------------------------------------------- the adjugate
 
@@ -37,6 +38,8 @@ def _determinant_arrays(A: Any) -> Any:
 
     if A.size == 0:
         return numpy.ones(A.shape[:-2], A.dtype)
+    if (found := determinants_of_many(A)) is not None:
+        return found
     return numpy.asarray(det(A, check_finite=False))
 
 
@@ -50,21 +53,26 @@ def _adjugate_arrays(A: Any) -> Any:
         if finite.any():
             result[finite] = _adjugate_arrays(A[finite])
         return result
+    determinants = _determinant_arrays(A)
+    regular = numpy.asarray(determinants != 0)
     try:
-        inverse = numpy.linalg.inv(A)
-        limit = numpy.finfo(A.dtype).eps ** -0.25  # the inverse is that inaccurate
-        with numpy.errstate(all="ignore"):
-            condition = numpy.linalg.norm(A, axis=(-2, -1)) * numpy.linalg.norm(
-                inverse, axis=(-2, -1)
-            )
-            good = condition < limit
-            if good.all():
-                return _determinant_arrays(A)[..., None, None] * inverse
+        inverse = numpy.linalg.inv(numpy.where(regular[..., None, None], A, eye_like(A)))
     except numpy.linalg.LinAlgError:
-        pass
+        return _adjugate_by_singular_values(A)
+    limit = numpy.finfo(A.dtype).eps ** -0.25  # the inverse is that inaccurate
+    with numpy.errstate(all="ignore"):
+        sizes = [numpy.linalg.norm(each, axis=(-2, -1)) for each in (A, inverse)]
+        good = regular & (sizes[0] * sizes[1] < limit)
+        result = determinants[..., None, None] * inverse
+    if not good.all():
+        result[~good] = _adjugate_by_singular_values(A[~good])
+    return result
+
+
+def _adjugate_by_singular_values(A: Any) -> Any:
     U, S, Vh = numpy.linalg.svd(A)
     sign = _determinant_arrays(U) * _determinant_arrays(Vh)
-    factors = numpy.where(numpy.eye(size, dtype=bool), 1, S[..., None, :])
+    factors = numpy.where(numpy.eye(A.shape[-1], dtype=bool), 1, S[..., None, :])
     others = numpy.prod(factors, axis=-1) * sign[..., None]
     return (adjoint_arrays(Vh) * others[..., None, :]) @ adjoint_arrays(U)
 

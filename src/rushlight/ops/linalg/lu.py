@@ -32,12 +32,15 @@ from .matrices import (
     same_batch,
     smaller,
 )
+from .small_batches import lu_of_many, order_of_many
 from .triangular import substituted, substituted_right
 
 # ---------------------------------------------------------------- host steps
 
 
 def _factor_arrays(A: Any) -> Any:
+    if (found := lu_of_many(A)) is not None:
+        return found
     *batch, m, n = A.shape
     LU = numpy.zeros_like(A)
     pivots = numpy.zeros((*batch, min(m, n)), numpy.int32)
@@ -58,6 +61,8 @@ def _permutation_arrays(pivots: Any, rows: int, inverse: bool) -> Any:
             f"lu: pivots must be from 1 to {rows}, the number of rows; pass those that lu_factor "
             "returned"
         )
+    if (found := order_of_many(pivots, rows)) is not None:
+        return numpy.argsort(found, axis=-1) if inverse else found
     result = numpy.empty((*pivots.shape[:-1], rows), numpy.int64)
     for place in numpy.ndindex(*pivots.shape[:-1]):
         order = list(range(rows))

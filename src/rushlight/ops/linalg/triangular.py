@@ -26,11 +26,14 @@ from .matrices import (
     same_batch,
     transposed,
 )
+from .small_batches import substituted_in_many
 
 
 def _substitute_arrays(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
     from scipy.linalg import get_blas_funcs
 
+    if (found := substituted_in_many(A, B, upper, unitriangular)) is not None:
+        return found
     X = numpy.empty_like(B)
     trsm = get_blas_funcs(("trsm",), dtype=A.dtype)[0]
 
