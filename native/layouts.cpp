@@ -205,7 +205,9 @@ size_t apply_chain(const View &view, const std::vector<int64_t> &slots, size_t f
       case ChainStep::Slice: slice(step.dims[0], values[0], values[1], values[2], layout); break;
       case ChainStep::Flip: flip(step.dims, layout); break;
       case ChainStep::Window: window(step.dims[0], values[0], values[1], values[2], values[3], layout); break;
-      case ChainStep::Copy: layout.strides = elementwise_strides(layout.sizes, {layout}); break;
+      case ChainStep::Copy:  // also keeps the strides of dims of size 1, which may decide on orders of dims
+        if (!is_dense(layout)) layout.strides = elementwise_strides(layout.sizes, {layout});
+        break;
       case ChainStep::RowMajor: layout.strides = contiguous_strides(layout.sizes); break;
     }
   }

@@ -159,6 +159,9 @@ struct IndexCheck {
 };
 
 bool all_in_range(const ScatterLaunch &launch, char *const *bases, WrongIndex &wrong) {
+  for (size_t d = 0; d < launch.dims.size(); ++d) {
+    if (launch.dims[d].size == 0) return true;  // no index is used
+  }
   for (size_t k = 0; k < launch.indices.size(); ++k) {
     IndexCheck check(launch, k, bases);
     auto task = [](void *context, int64_t begin, int64_t end) -> int64_t {

@@ -137,3 +137,12 @@ def test_operands_of_another_dtype_lie_as_their_copies(name):
                     for m in (rushlight, torch)
                 )
                 assert found.stride() == expected.stride(), (other, dtypes)
+
+
+def test_a_conversion_keeps_the_strides_of_dims_of_size_1():
+    """Which decide here on the order of the result's dims."""
+    strides = []
+    for m in (rushlight, torch):
+        narrow = m.zeros(3, 1, dtype=m.int32).permute(1, 0).unsqueeze(-2)
+        strides.append([m.le(m.zeros(3, 1), narrow).stride(), (narrow + m.zeros(3, 1)).stride()])
+    assert strides[0] == strides[1]

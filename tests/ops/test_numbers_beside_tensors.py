@@ -139,3 +139,16 @@ def test_a_number_behind_a_mask_must_fit(number):
         for m in (rushlight, torch)
     )
     assert found == expected
+
+
+@pytest.mark.parametrize("exponent", (0.5, -0.5, -1, -1.0, 2, 3, -2, 0.25))
+@pytest.mark.parametrize("dtype", (*HALVES, "float32", "float64"))
+def test_powers_of_edges(dtype, exponent):
+    """By the number and by a tensor of it, which need not agree on -inf and -0."""
+    edges = [float("inf"), -float("inf"), float("nan"), 0.0, -0.0, 4.0, -1.0]
+    found, expected = (
+        outcome(lambda m, x: m.stack([x**exponent, x ** m.full_like(x, exponent)]), m, x)
+        for m in (rushlight, torch)
+        for x in [m.tensor(edges, dtype=getattr(m, dtype))]
+    )
+    assert found == expected

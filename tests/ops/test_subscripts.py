@@ -191,3 +191,11 @@ def test_a_dim_without_elements_refuses_any_index_in_a_tensor():
                 m.zeros(shape)[index]
         assert m.zeros(3, 0)[m.tensor([7])].shape == (1, 0)  # nothing is read
         assert m.zeros(0, 3)[nothing].shape == (0, 3)
+
+
+def test_a_write_of_nothing_looks_at_no_index():
+    for m in (rushlight, torch):
+        x, high = m.zeros(2, 3), m.tensor([7])
+        x[3:, high] = 1.0
+        m.zeros(2, 0).index_put_((high,), m.zeros(1, 0))
+        assert x.tolist() == [[0.0] * 3] * 2

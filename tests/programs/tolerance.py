@@ -271,6 +271,8 @@ def undefined(program: Program, call: Call) -> bool:
         return True
     if "out" in call.kwargs and _mistaken_out(program, call, name):
         return True
+    if name == "linear" and tensors[0].dtype == torch.bool:
+        return True  # PyTorch has no kernel, and several ways to say so
     if name == "kron":
         # PyTorch views the product as the result, which some orders of dims forbid; others last.
         result = result_in_pytorch(program, call)
@@ -293,7 +295,7 @@ def undefined(program: Program, call: Call) -> bool:
         return result is None or not result.is_contiguous() or not result.numel()
     if any(part in name for part in ("mod", "remainder")) and _quotient_overflows(tensors, call):
         return True  # PyTorch's vectorised kernel gives NaN, its scalar one the remainder
-    if name == "prod" and _narrow_product(program, call, tensors):
+    if name == "prod" and _overflowing_product(program, call, tensors):
         return True  # what overflows on the way, and meets a zero or not, is the order's matter
     if name == "__rtruediv__" and _reciprocal_overflows(tensors):
         return True  # PyTorch multiplies by the reciprocal
@@ -326,14 +328,15 @@ def _integral(tensor: Any) -> bool:
     return dtype_name(tensor) in INTEGERS
 
 
-def _narrow_product(program: Program, call: Call, tensors: list[Any]) -> bool:
-    """Whether a product of few digits has a zero and overflows without it."""
+def _overflowing_product(program: Program, call: Call, tensors: list[Any]) -> bool:
+    """Whether a product has a zero and overflows without it."""
     result = result_in_pytorch(program, Call(call.path, call.args, call.kwargs))
-    if result is None or dtype_name(result) not in ("float16", "bfloat16"):
+    if result is None or dtype_name(result) not in PRECISION:
         return False
     values = numpy.abs(numbers(tensors[0]).astype(complex))
     with numpy.errstate(all="ignore"):
-        return bool((values == 0).any() and numpy.prod(values[values > 0]) > 6e4)
+        largest = PRECISION[dtype_name(result)][1]
+        return bool((values == 0).any() and numpy.prod(numpy.maximum(values, 1)) > largest / 4)
 
 
 def _reciprocal_overflows(tensors: list[Any]) -> bool:

@@ -85,7 +85,8 @@ def _pow_number(x: Any, exponent: Any) -> Any:
     if exponent == 3:
         x = build.convert(x, compute) if not x.weak else x
         return x * x * x
-    if not integral or kind == "f":
+    # PyTorch takes no roots in float16: pow(-inf, 0.5) is infinite, sqrt(-inf) NaN.
+    if (not integral or kind == "f") and compute is not dtypes.float16:
         if exponent == 0.5:
             return _root(x)
         for special, name in ((-0.5, "rsqrt"), (-1, "reciprocal")):
