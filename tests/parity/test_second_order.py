@@ -136,3 +136,14 @@ def test_what_does_not_pass_a_mask_need_not_be_finite(name):
         known = numpy.isfinite(theirs)
         assert known.sum() > 9
         numpy.testing.assert_allclose(ours[known], theirs[known], rtol=1e-12)
+
+
+def test_all_second_derivatives_of_a_power_of_zero_are_finite():
+    x = rushlight.zeros(3, dtype=rushlight.float64, requires_grad=True)
+    y = rushlight.tensor([2.0, 3.0, 0.0], dtype=rushlight.float64, requires_grad=True)
+    total = sum(
+        each.sum() for each in rushlight.autograd.grad((x**y).sum(), (x, y), create_graph=True)
+    )
+    by_x, by_y = rushlight.autograd.grad(total, (x, y))
+    assert by_x.tolist() == [2.0, 0.0, 0.0]
+    assert by_y.tolist() == [0.0, 0.0, 0.0]

@@ -29,8 +29,9 @@ def _pow_arrays(x: Any, y: Any) -> Any:
 def _pow_partials(out: Any, x: Any, y: Any) -> tuple[Where, Any]:
     base = op.where(y == 0, 1, x)  # 0 ** -1 would be infinite, and NaN in second derivatives
     by_base = Where(y != 0, y * base.pow(y - 1))
-    logarithm = op.where((x == 0) & (y >= 0 if not y.dtype.is_complex else y == y), 0, op.log(x))
-    return by_base, out * logarithm
+    flat = (x == 0) & (y >= 0 if not y.dtype.is_complex else y == y)
+    # Both factors are finite there, whatever the result and the logarithm of 0 are.
+    return by_base, op.where(flat, 0, out) * op.log(op.where(flat, 1, x))
 
 
 @primitive(Elementwise(numeric), name="pow", derivative=_pow_partials, reference=_pow_arrays)
