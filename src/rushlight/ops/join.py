@@ -90,8 +90,8 @@ def cat(tensors: Tensors, dim: int = 0):
                     f"{x.shape[each]} for tensor number {position} in the list. (in cat)"
                 )
     if len(tensors) == 1:
-        return build.contiguous(first)
-    return cat_primitive.apply(*tensors, dim=dim)
+        return build.channels_as(build.contiguous(first), tensors)
+    return build.channels_as(cat_primitive.apply(*tensors, dim=dim), tensors)
 
 
 @composite(
