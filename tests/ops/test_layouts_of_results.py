@@ -146,3 +146,32 @@ def test_a_conversion_keeps_the_strides_of_dims_of_size_1():
         narrow = m.zeros(3, 1, dtype=m.int32).permute(1, 0).unsqueeze(-2)
         strides.append([m.le(m.zeros(3, 1), narrow).stride(), (narrow + m.zeros(3, 1)).stride()])
     assert strides[0] == strides[1]
+
+
+PARTS = {
+    "middle": lambda i: (slice(None), i(0, 0)),
+    "first": lambda i: (i(0, 0),),
+    "last": lambda i: (slice(None), slice(None), i(0, 0)),
+    "apart": lambda i: (i(0, 0), slice(None), i(0, 0)),
+    "two": lambda i: (slice(None), i([0], [0]), i(0, 0)),
+    "after a slice": lambda i: (slice(-1, None), i(0, 0)),
+    "matrix after a slice": lambda i: (slice(-1, None), i([0, 0])),
+    "after a new dim": lambda i: (None, i(0, 0)),
+    "two after a slice": lambda i: (slice(-1, None), i([0], [0]), i([0, 0])),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_indices_into_dims_of_size_1(name):
+    """Whose strides decide on the order of the result's dims."""
+    found = []
+    for m in (rushlight, torch):
+        parts = PARTS[name](lambda *indices, m=m: m.tensor(indices))
+        found.append([])
+        for shape in ((2, 1, 3), (1, 2, 3), (1, 1, 3), (2, 3, 1), (1, 3, 1), (3, 1, 1)):
+            for order in itertools.permutations(range(3)):
+                base = m.zeros([shape[dim] for dim in order])
+                result = base.permute([order.index(dim) for dim in range(3)])[parts]
+                strides = zip(result.stride(), result.shape)
+                found[-1].append([stride for stride, size in strides if size != 1])
+    assert found[0] == found[1]

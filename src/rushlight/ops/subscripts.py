@@ -176,7 +176,10 @@ def _operands(
         start = build.slice_(start, dim, 0, 1, 1)
     rest = [size for dim, size in enumerate(view.shape) if dim not in dims]
     start = build.reshape(start, (*rest[:first], *[1] * rank, *rest[first:]))
-    placed = [build.reshape(index, (*index.shape, *[1] * after)) for index in indices]
+    placed = [
+        build.reshape(index, (*[1] * (first + rank - index.ndim), *index.shape, *[1] * after))
+        for index in indices
+    ]
     # Dims of size 1 that take the place of the indexed ones have stride 0 too.
     lead = range(first, first + rank)
     start = build.expand(
