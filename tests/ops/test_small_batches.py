@@ -9,7 +9,7 @@ import rushlight
 from rushlight import linalg
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
-COUNT = 300
+COUNT = 460  # enough for solving systems of three equations
 SMALL = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-12, "complex128": 1e-12}
 
 
@@ -51,7 +51,7 @@ def test_lu(shape, dtype):
     A = _matrices(dtype, *shape)
     _agree(linalg.lu_factor_ex, A, dtype=dtype)
     _agree(linalg.lu, A, dtype=dtype)
-    P, L, U = linalg.lu(rushlight.tensor(A.reshape(3, 100, *shape)))
+    P, L, U = linalg.lu(rushlight.tensor(A.reshape(4, 115, *shape)))
     numpy.testing.assert_allclose(
         (P @ L @ U).numpy().reshape(A.shape), A, rtol=1e-4, atol=10 * SMALL[dtype]
     )
@@ -133,3 +133,36 @@ def test_gradient_of_determinants_of_which_some_are_singular(dtype):
         single = rushlight.tensor(matrix, requires_grad=True)
         expected.append(rushlight.autograd.grad(linalg.det(single).real, single)[0])
     assert rushlight.allclose(found, rushlight.stack(expected), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", (1, 2, 3, 5))
+def test_systems_and_inverses(size, dtype):
+    draw = numpy.random.default_rng(4)
+    A = (draw.normal(size=(COUNT, size, size)) + 3 * numpy.eye(size)).astype(dtype)
+    B = draw.normal(size=(COUNT, size, 2)).astype(dtype)
+    tolerance = 50 * SMALL[dtype]
+    for function, arrays in ((linalg.solve, (A, B)), (linalg.inv, (A,))):
+        found = function(*map(rushlight.tensor, arrays)).numpy()
+        (expected,) = _one_by_one(function, *arrays)
+        numpy.testing.assert_allclose(found, expected, tolerance, tolerance)
+
+
+def test_one_singular_matrix_of_many_is_named():
+    A = rushlight.eye(3).repeat(COUNT, 1, 1)
+    A[17, 1] = 0
+    with pytest.raises(linalg.LinAlgError, match="Batch element 17"):
+        linalg.inv(A)
+    with pytest.raises(linalg.LinAlgError, match="Batch element 17"):
+        linalg.solve(A, A)
+    inverse, info = linalg.inv_ex(A)
+    assert info.nonzero().tolist() == [[17]] and info[17] == 2
+    assert rushlight.equal(inverse[:17], A[:17])
+
+
+def test_no_right_sides():
+    A = rushlight.eye(3).repeat(COUNT, 1, 1)
+    empty = rushlight.ones(COUNT, 3, 0)
+    assert linalg.solve(A, empty).shape == (COUNT, 3, 0)
+    assert linalg.solve_triangular(A, empty, upper=True).shape == (COUNT, 3, 0)
+    assert linalg.det(rushlight.ones(0, 3, 3)).shape == (0,)

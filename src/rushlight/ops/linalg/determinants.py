@@ -24,7 +24,7 @@ from ..record import Tensor, composite, op, primitive
 from ..results import named
 from ..samples import Draw
 from .arrays import adjoint_arrays, are_finite, eye_like
-from .inverses import inverse_primitive
+from .inverses import inverse_arrays, inverse_primitive
 from .matrices import column, diagonal, info_shape, matrix_calls, require_lapack, row, transposed
 from .singular_values import svd_primitive
 from .small_batches import determinants_of_many
@@ -56,7 +56,7 @@ def _adjugate_arrays(A: Any) -> Any:
     determinants = _determinant_arrays(A)
     regular = numpy.asarray(determinants != 0)
     try:
-        inverse = numpy.linalg.inv(numpy.where(regular[..., None, None], A, eye_like(A)))
+        inverse = inverse_arrays(numpy.where(regular[..., None, None], A, eye_like(A)))
     except numpy.linalg.LinAlgError:
         return _adjugate_by_singular_values(A)
     limit = numpy.finfo(A.dtype).eps ** -0.25  # the inverse is that inaccurate

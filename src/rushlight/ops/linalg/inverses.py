@@ -30,6 +30,7 @@ from .matrices import (
     same_batch,
     transposed,
 )
+from .small_batches import solutions_of_many
 
 # ---------------------------------------------------------------- host steps
 
@@ -49,7 +50,9 @@ def _solve_with_zero_pivots(A: Any, B: Any) -> tuple[Any, Any]:
 
 def _solve_arrays(A: Any, B: Any, name: str | None) -> Any:
     try:
-        return numpy.linalg.solve(A, B), numpy.zeros(A.shape[:-2], numpy.int32)
+        X = solutions_of_many(A, B)
+        X = numpy.linalg.solve(A, B) if X is None else X
+        return X, numpy.zeros(A.shape[:-2], numpy.int32)
     except numpy.linalg.LinAlgError:
         X, info = _solve_with_zero_pivots(A, B)
     if name is not None:
@@ -59,9 +62,15 @@ def _solve_arrays(A: Any, B: Any, name: str | None) -> Any:
     return X, info
 
 
+def inverse_arrays(A: Any) -> Any:
+    """The inverses; NumPy's LinAlgError if a matrix has none."""
+    found = solutions_of_many(A, eye_like(A))
+    return numpy.linalg.inv(A) if found is None else found
+
+
 def _inverse_arrays(A: Any, name: str | None) -> Any:
     try:
-        return numpy.linalg.inv(A), numpy.zeros(A.shape[:-2], numpy.int32)
+        return inverse_arrays(A), numpy.zeros(A.shape[:-2], numpy.int32)
     except numpy.linalg.LinAlgError:
         X, info = _solve_with_zero_pivots(A, eye_like(A))
     if name is not None:

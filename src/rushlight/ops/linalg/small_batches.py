@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 
-# How many matrices are taken one by one in the time of a step's NumPy calls.
-_IN_ELIMINATION, _IN_SUBSTITUTION, _IN_SWAPS = 10, 3, 4
+# How many matrices SciPy or NumPy take one by one in the time of a step's calls.
+_IN_ELIMINATION, _IN_DETERMINANT, _IN_SOLUTION, _IN_SUBSTITUTION, _IN_SWAPS = 10, 40, 150, 3, 4
 
 
 def _are_for_steps(matrices: int, *arrays: Any) -> bool:
@@ -28,7 +28,7 @@ def _are_for_steps(matrices: int, *arrays: Any) -> bool:
 
 def _batch_last(A: Any) -> Any:
     """A copy ``[rows, columns, matrices]``, so that calls work on long rows of memory."""
-    flat = A.reshape(-1, *A.shape[-2:])
+    flat = A.reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     return numpy.ascontiguousarray(flat.transpose(1, 2, 0))
 
 
@@ -41,12 +41,19 @@ def _magnitudes(x: Any) -> Any:
     return abs(x.real) + abs(x.imag) if x.dtype.kind == "c" else abs(x)
 
 
+def _swap(x: Any, k: int, places: Any) -> None:
+    """Swap a row ``x[k]`` with the one at the place for each matrix."""
+    row = x[k].copy()
+    elements = x.reshape(-1)
+    chosen = numpy.arange(row.size).reshape(row.shape) + places * row.size
+    x[k] = elements.take(chosen)
+    elements[chosen] = row
+
+
 def _eliminated(A: Any) -> tuple[Any, Any, Any]:
     """L and U in one with the batch last, pivots (from 0) and LAPACK's reports ``[matrices]``."""
     x = _batch_last(A)
     m, n, count = x.shape
-    elements = x.reshape(-1)
-    first_rows = numpy.arange(n * count).reshape(n, count)
     pivots = numpy.empty((min(m, n), count), numpy.int64)
     info = numpy.zeros(count, numpy.int32)
     for k in range(min(m, n)):
@@ -55,10 +62,7 @@ def _eliminated(A: Any) -> tuple[Any, Any, Any]:
             sizes = _magnitudes(x[k:, k])
             # argmax takes its time with so few
             pivots[k] += numpy.argmax(sizes, axis=0) if len(sizes) > 2 else sizes[1] > sizes[0]
-            chosen = first_rows + pivots[k] * (n * count)
-            top = x[k].copy()
-            x[k] = elements.take(chosen)
-            elements[chosen] = top
+            _swap(x, k, pivots[k])
         pivot, zero = x[k, k], x[k, k] == 0
         if zero.any():
             info[zero & (info == 0)] = k + 1
@@ -97,7 +101,7 @@ def order_of_many(pivots: Any, rows: int) -> Any:
 
 def determinants_of_many(A: Any) -> Any:
     """The determinants of square matrices."""
-    if not _are_for_steps(_IN_ELIMINATION, A):
+    if not _are_for_steps(_IN_DETERMINANT, A):
         return None
     with numpy.errstate(all="ignore"):
         x, pivots, _ = _eliminated(A)
@@ -113,12 +117,33 @@ def substituted_in_many(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any
     """The solutions of A @ X = B with triangular A, of which the other triangle is not read."""
     if not _are_for_steps(_IN_SUBSTITUTION, A, B):
         return None
-    a, x = _batch_last(A), _batch_last(B)
-    size = len(a)
+    x = _batch_last(B)
     with numpy.errstate(all="ignore"):
-        for i in reversed(range(size)) if upper else range(size):
-            if not unitriangular:
-                x[i] /= a[i, i]
-            rest = slice(0, i) if upper else slice(i + 1, size)
-            x[rest] -= a[rest, i, None] * x[i]
+        _substitute(_batch_last(A), x, upper, unitriangular)
+    return _batch_first(x, B.shape[:-2])
+
+
+def _substitute(a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+    """Turn the right side into the solution."""
+    size = len(a)
+    for i in reversed(range(size)) if upper else range(size):
+        if not unitriangular:
+            x[i] /= a[i, i]
+        rest = slice(0, i) if upper else slice(i + 1, size)
+        x[rest] -= a[rest, i, None] * x[i]
+
+
+def solutions_of_many(A: Any, B: Any) -> Any:
+    """The solutions of A @ X = B; None also where a matrix is singular."""
+    if not _are_for_steps(_IN_SOLUTION, A, B):
+        return None
+    x = _batch_last(B)
+    with numpy.errstate(all="ignore"):
+        a, pivots, info = _eliminated(A)
+        if info.any():
+            return None
+        for k, places in enumerate(pivots):
+            _swap(x, k, places)
+        _substitute(a, x, False, True)
+        _substitute(a, x, True, False)
     return _batch_first(x, B.shape[:-2])
