@@ -81,6 +81,11 @@ def test_indirect_loads_scalars_and_library_calls_print() -> None:
     assert "matmul(" in text and "step of its own" in text
 
 
+def test_windows_print() -> None:
+    text = explain(rushlight.max_pool2d, rushlight.ones(3, 2, 6, 6), 2, stages="fusion")
+    assert ".window(3, " in text and "[p0, p1, p2, r0, p4]" in text
+
+
 def test_views_are_said_to_compute_nothing() -> None:
     x = rushlight.ones(3, 4).requires_grad_()
     text = explain(lambda: x.sum().backward(), stages="fusion")

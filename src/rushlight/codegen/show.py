@@ -197,6 +197,8 @@ def _rank(value: Value, chain: Sequence[tuple[Any, ...]]) -> int:
     for name, *rest in chain:
         if name in ("permute", "expand", "reshape"):
             rank = len(rest[0])
+        elif name == "window":  # makes two dims of one
+            rank += 1
     return rank
 
 
