@@ -134,7 +134,10 @@ def _ulps_of_kind(program: Program, call: Call) -> float:
     if not any(part in call.path for part in ("rtruediv", "ldexp")):
         return 0.0
     finest = 2.0**-23 if len(names) < 2 else min(PRECISION[name][0] for name in names)
-    return ULPS * max(PRECISION[name][0] for name in names) / finest if names else 0.0
+    ulps = ULPS * max(PRECISION[name][0] for name in names) / finest if names else 0.0
+    return (
+        ulps * (1 + _extent(program, Call("", call.args[1:])) / 4) if "ldexp" in call.path else ulps
+    )
 
 
 def _largest_result(program: Program, call: Call) -> float:
@@ -329,14 +332,16 @@ def _integral(tensor: Any) -> bool:
 
 
 def _overflowing_product(program: Program, call: Call, tensors: list[Any]) -> bool:
-    """Whether a product has a zero and overflows without it."""
+    """Whether a product has a zero and overflows without it, or the other way round."""
     result = result_in_pytorch(program, Call(call.path, call.args, call.kwargs))
     if result is None or dtype_name(result) not in PRECISION:
         return False
     values = numpy.abs(numbers(tensors[0]).astype(complex))
     with numpy.errstate(all="ignore"):
         largest = PRECISION[dtype_name(result)][1]
-        return bool((values == 0).any() and numpy.prod(numpy.maximum(values, 1)) > largest / 4)
+        overflows = numpy.prod(numpy.maximum(values, 1)) > largest / 4
+        vanishes = numpy.prod(numpy.minimum(values, 1)) < 4 / largest
+        return bool(overflows and vanishes)
 
 
 def _reciprocal_overflows(tensors: list[Any]) -> bool:
