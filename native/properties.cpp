@@ -70,14 +70,6 @@ PyObject *get_mT(PyObject *self, void *) {
 
 bool is_leaf(Tensor *t) { return !tape_grad_fn(t); }
 
-// Also where a view's history cannot be told any more; no error is set.
-bool has_no_history(Tensor *t) {
-  const bool leaf = is_leaf(t);
-  if (!PyErr_Occurred()) return leaf;
-  PyErr_Clear();
-  return !t->autograd->grad_fn;
-}
-
 PyObject *get_requires_grad(PyObject *self, void *) { return PyBool_FromLong(requires_grad(as_tensor(self))); }
 
 int set_requires_grad(PyObject *self, PyObject *value, void *) {
@@ -85,7 +77,8 @@ int set_requires_grad(PyObject *self, PyObject *value, void *) {
     PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
     return -1;
   }
-  if (value == Py_True && !has_no_history(as_tensor(self))) {  // requires_grad_() lets this pass
+  const Autograd *a = as_tensor(self)->autograd;
+  if (value == Py_True && a && a->grad_fn) {  // requires_grad_() lets this pass
     PyErr_SetString(PyExc_RuntimeError, kNotLeaf);
     return -1;
   }
@@ -235,7 +228,7 @@ int set_grad_dtype(PyObject *self, PyObject *value, void *) {
 }  // namespace
 
 int tensor_set_requires_grad(Tensor *t, bool required) {
-  if (!required && !has_no_history(t)) {
+  if (!required && t->autograd && t->autograd->grad_fn) {  // a view's, as it was before its base was written
     PyErr_SetString(PyExc_RuntimeError, kNotLeaf);
     return -1;
   }

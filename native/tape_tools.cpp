@@ -115,8 +115,10 @@ bool saved_pack(SavedValue &value, Tensor *t, const Edge *edge, PyObject *given)
       return false;
     }
   }
-  ObjectRef index(PyLong_FromUnsignedLong(edge ? edge->index : 0));
   PyObject *node = edge && edge->node ? as_object(edge->node) : Py_None;
+  // A view of a leaf that was made without recording needs a gradient, but has no node: 1 says so.
+  const uint32_t place = node != Py_None ? edge->index : uint32_t(edge && t && requires_grad(t));
+  ObjectRef index(PyLong_FromUnsignedLong(place));
   PyObject *object =
       index ? PyTuple_Pack(4, PyTuple_GET_ITEM(hooks.get(), 1), packed.get(), node, index.get()) : nullptr;
   if (!object) return false;
@@ -144,8 +146,11 @@ PyObject *saved_unpack_hooked(Node *node, const SavedValue &value) {
     return connected_alias(t, edge.node, edge.index);
   }
   Node *from = item(kNode) == Py_None ? nullptr : reinterpret_cast<Node *>(item(kNode));
-  if (!from && !t->autograd) return result.release();
-  return connected_alias(t, from, uint32_t(PyLong_AsUnsignedLong(item(kIndex))));
+  const uint32_t place = uint32_t(PyLong_AsUnsignedLong(item(kIndex)));
+  if (!from && !t->autograd && !place) return result.release();
+  ObjectRef alias(connected_alias(t, from, place));
+  if (alias && !from && place && tensor_set_requires_grad(as_tensor(alias.get()), true) < 0) return nullptr;
+  return alias.release();
 }
 
 // ---------------------------------------------------------------- anomaly mode

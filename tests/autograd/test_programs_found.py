@@ -458,6 +458,41 @@ def test_asking_for_grad_does_not_renew_the_history_of_a_view(torch):
     view.mul_(2)
 
 
+def test_flag_of_a_view_is_set_as_its_history_was(torch):
+    base = torch.zeros(3)
+    view = base.view(3)
+    base[0] = torch.ones((), requires_grad=True)
+    view.requires_grad_(False)
+    assert not view.is_leaf
+    with pytest.raises(RuntimeError, match="leaf"):
+        view.requires_grad_(False)
+
+
+def test_hooks_for_saved_tensors_keep_whether_a_view_without_history_needs_a_gradient(torch):
+    x = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        view = x.transpose(0, -1)
+    assert view.requires_grad and view.grad_fn is None
+    found = []
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            found.append(x.requires_grad)
+            return 2 * x * gradient
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = Square.apply(view)
+    y.sum().backward()
+    assert found == [True]
+
+
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_gradient_of_a_leaf_has_the_leafs_layout(torch, create_graph):
     rows, columns, gaps = torch.ones(3, 2), torch.ones(2, 3).t(), torch.ones(6, 2)[::2]
