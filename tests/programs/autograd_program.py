@@ -34,8 +34,8 @@ FAULT = "INTERNAL ASSERT FAILED"  # PyTorch's own
 # PyTorch's gradient of a write through an expanded tensor writes through one itself.
 OWN_OVERLAP = "more than one element of the written-to tensor"
 # Where Rushlight may save nothing that could be freed: of a tensor without dims these are the
-# tensor itself, a gradient may be known as constant, and nobody waits for that of a view made without
-# recording.
+# tensor itself, a gradient may be known as constant, and nobody waits for that of a view without a
+# history.
 NOTHING_SAVED = (".amax(", ".amin(", "create_graph=True", "no_grad()", "set_grad_enabled(False)")
 
 
