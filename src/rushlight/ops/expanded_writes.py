@@ -16,10 +16,13 @@ from .record import op
 
 
 def is_expanded(x: Any) -> bool:
-    """Whether elements of a tensor certainly share a place: a size > 1 has stride 0."""
-    return x.numel() > 0 and any(
-        size > 1 and stride == 0 for size, stride in zip(x.shape, x.stride())
-    )
+    """Whether elements of a tensor certainly share a place: a size > 1 has stride 0.
+
+    False for what is no tensor.
+    """
+    if not hasattr(x, "stride") or not x.numel():
+        return False
+    return any(size > 1 and stride == 0 for size, stride in zip(x.shape, x.stride()))
 
 
 def refuse_expanded(name: str) -> None:

@@ -65,7 +65,7 @@ def where_method(self, condition, other):
 
 
 def _masked_fill_expanded(self: Any, mask: Any, value: Any) -> Any:
-    if mask.dtype is not dtypes.bool:
+    if getattr(mask, "dtype", None) is not dtypes.bool:
         return places_of(self)[0].masked_fill_(mask, value)  # which refuses it
     warn_expanded("masked_fill_")
     return fill_places(self, mask, value)
