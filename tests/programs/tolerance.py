@@ -74,7 +74,7 @@ def magnitudes(program: Program, call: Call) -> Any:
     if name == "lerp":
         args = [2 * args[0], args[1]] if len(args) > 1 else args
     if name == "rsub":
-        args = [torch.as_tensor(args[1]), args[0]]
+        args = [torch.as_tensor(_absolute(args[1])), args[0]]
     path = call.path if "functional" in call.path else positive
     try:
         result = Call(path, args, kwargs).run([], torch)
