@@ -77,9 +77,19 @@ Wanted Run::wanted_edges(Node *node) const {
   return all ? kAllEdges : result;
 }
 
+// Have gradients arrived of hidden values only, such as the mean inside of a variance? To users such a value is part of
+// the operators that use it, and the node does not run: its hooks stay silent, and what it saved stays.
+bool only_hidden(Node *node, Tensor *const *given) {
+  const uint32_t outputs = node_outputs(node);
+  auto absent = [](Tensor *t) { return !t; };
+  return outputs < node->input_count && std::all_of(given, given + outputs, absent) &&
+         !std::all_of(given + outputs, given + node->input_count, absent);
+}
+
 bool Run::run_node(Task &task, Tensor **given) {
   Node *node = task.node;
-  if (node->extras && (!run_tensor_hooks(node, given) || !run_node_prehooks(node, given))) return false;
+  const bool seen = !only_hidden(node, given), hooks = node->extras && seen;
+  if (hooks && (!run_tensor_hooks(node, given) || !run_node_prehooks(node, given))) return false;
   bool done;
   if (!add_to_slice(task, given, &done)) return false;
   if (done) return true;
@@ -88,8 +98,8 @@ bool Run::run_node(Task &task, Tensor **given) {
   const bool idle = node->kind == NodeKind::Recipe &&
                     std::all_of(node->edges.begin(), node->edges.end(), [](const Edge &edge) { return !edge.node; });
   if (!idle && !node_apply(node, given, results, wanted_edges(node))) return false;
-  if (!options_.keep_graph) node_release(node);
-  if (node->extras && !run_node_hooks(node, results, given)) return false;
+  if (!options_.keep_graph && seen) node_release(node);
+  if (hooks && !run_node_hooks(node, results, given)) return false;
   if (anomaly_mode && !anomaly_check(node, results)) return false;
   clear(task);
   for (uint32_t k = 0; k < node->edges.count; ++k) {

@@ -493,6 +493,20 @@ def test_hooks_for_saved_tensors_keep_whether_a_view_without_history_needs_a_gra
     assert found == [True]
 
 
+def test_values_inside_of_an_operator_run_no_hooks(torch):
+    x = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    y = x.var(unbiased=False)
+    ran = []
+    y.register_hook(ran.append)
+    y.grad_fn.register_hook(lambda inputs, outputs: ran.append(inputs))
+    (first,) = torch.autograd.grad(y, [x], create_graph=True, retain_graph=True)
+    assert len(ran) == 2
+    (first * torch.tensor([1.0, 0.0, 2.0])).sum().backward()  # through the mean
+    assert len(ran) == 2
+    y.backward()  # which the pass above did not free
+    assert len(ran) == 4
+
+
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_gradient_of_a_leaf_has_the_leafs_layout(torch, create_graph):
     rows, columns, gaps = torch.ones(3, 2), torch.ones(2, 3).t(), torch.ones(6, 2)[::2]
