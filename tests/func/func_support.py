@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy
 import pytest
-import torch
 
 import rushlight
+
+torch = pytest.importorskip("torch")
 
 Program = Callable[..., Any]  # of the framework, its func module, and tensors
 

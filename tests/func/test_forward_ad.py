@@ -7,9 +7,7 @@ import weakref
 from typing import Any
 
 import pytest
-import torch
-import torch.autograd.forward_ad
-from func_support import arrays, compare, same_error
+from func_support import arrays, compare, same_error, torch
 
 import rushlight
 from rushlight.autograd import forward_ad
