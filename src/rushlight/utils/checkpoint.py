@@ -85,6 +85,21 @@ def _random_state(state: Tensor | None) -> Iterator[None]:
         random.set_rng_state(before)
 
 
+def _save_arguments(ctx: Any, args: tuple[Any, ...]) -> None:
+    """Keep arguments of which the tensors are saved as any node saves them."""
+    ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
+    ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+    ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
+
+
+def _saved_arguments(ctx: Any) -> tuple[Any, ...]:
+    """The arguments that were kept."""
+    args = list(ctx.others)
+    for place, tensor in zip(ctx.places, ctx.saved_tensors):
+        args[place] = tensor
+    return tuple(args)
+
+
 # ---------------------------------------------------------------- re-entrant
 
 
@@ -115,9 +130,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
-        ctx.inputs = [None if isinstance(arg, Tensor) else arg for arg in args]
-        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-        ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
+        _save_arguments(ctx, args)
         return run_function(*args)
 
     @staticmethod
@@ -128,10 +141,7 @@ class CheckpointFunction(Function):
                 "incompatible with .grad() and with inputs= of .backward(). Pass "
                 "use_reentrant=False."
             )
-        inputs = list(ctx.inputs)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors):
-            inputs[place] = tensor
-        detached = detach_variable(tuple(inputs))
+        detached = detach_variable(_saved_arguments(ctx))
         with _random_state(ctx.state), enable_grad():
             outputs = ctx.run_function(*detached)
         pairs = [
@@ -278,9 +288,7 @@ class _Arguments(Function):
 
     @staticmethod
     def forward(ctx: Any, root: Tensor, *args: Any) -> Tensor:
-        ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
-        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-        ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
+        _save_arguments(ctx, args)
         return root.detach()
 
     @staticmethod
@@ -288,18 +296,10 @@ class _Arguments(Function):
         raise AssertionError("nothing is computed from what the arguments are kept by")
 
 
-def _keep(args: tuple[Any, ...]) -> Callable[[], list[Any]]:
-    """Keep arguments; the function gives them back."""
+def _keep(args: tuple[Any, ...]) -> Any:
+    """A node that keeps the arguments."""
     root = _core.from_numpy(numpy.empty(0)).requires_grad_()
-    node = _Arguments.apply(root, *args).grad_fn
-
-    def arguments() -> list[Any]:
-        given = list(node.others)
-        for place, tensor in zip(node.places, node.saved_tensors):
-            given[place] = tensor
-        return given
-
-    return arguments
+    return _Arguments.apply(root, *args).grad_fn
 
 
 def _checkpoint_by_hooks(
@@ -316,10 +316,10 @@ def _checkpoint_by_hooks(
         with forward_context:
             return function(*args, **kwargs)
     state = random.get_rng_state() if preserve_rng_state else None
-    arguments = _keep(args)
+    node = _keep(args)
 
     def recompute() -> None:
-        given = arguments()
+        given = _saved_arguments(node)
         with _random_state(state), recompute_context:
             function(*given, **kwargs)
 
